@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+# Which kernel sets this build has.  A set is built when the compiler takes its flags and SLEEF has the
+# function that it calls: both are asked by linking a program, since distributions leave variants out.
+#
+# Gives ROPE_SETS (names), ROPE_KERNEL_SOURCES and ROPE_SET_DEFINITIONS (ROPE_HAVE_*).
+# To add a set: one call of rope_set() at the end of this file.
+include(CheckSourceCompiles)
+
+set(ROPE_SETS "")
+set(ROPE_KERNEL_SOURCES "")
+set(ROPE_SET_DEFINITIONS "")
+
+# rope_set(<name> <flags> <probe>): the set <name>, compiled with <flags>, if <probe> links.
+macro(rope_set name flags probe)
+  string(TOUPPER ${name} upper)
+  set(CMAKE_REQUIRED_QUIET ON)
+  set(CMAKE_REQUIRED_FLAGS "${flags}")
+  set(CMAKE_REQUIRED_LIBRARIES SLEEF::sleef m)
+  check_source_compiles(C "${probe}" ROPE_CAN_BUILD_${upper})
+  unset(CMAKE_REQUIRED_FLAGS)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  unset(CMAKE_REQUIRED_QUIET)
+  if(ROPE_CAN_BUILD_${upper})
+    list(APPEND ROPE_SETS ${name})
+    list(APPEND ROPE_KERNEL_SOURCES kernels/kernels_${name}.c)
+    list(APPEND ROPE_SET_DEFINITIONS ROPE_HAVE_${upper})
+    separate_arguments(flag_list UNIX_COMMAND "${flags}")
+    set_source_files_properties(kernels/kernels_${name}.c PROPERTIES COMPILE_OPTIONS "${flag_list}")
+  else()
+    message(STATUS "Set ${name}: not built, compiler or SLEEF lacks it")
+  endif()
+endmacro()
+
+# sleef.h declares the fma variant only where the compiler calls fma fast; the scalar set decides at
+# run time instead.
+rope_set(scalar "" "
+#define FP_FAST_FMA 1
+#define FP_FAST_FMAF 1
+#include <sleef.h>
+int main(int argc, char **argv)
+{
+    (void)argv;
+    return (int)(Sleef_finz_sincospid1_u05purecfma(argc).x + Sleef_cinz_sincospid1_u05purec(argc).y);
+}")
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  rope_set(avx2 "-mavx2 -mfma -mf16c" "
+#include <immintrin.h>
+#include <sleef.h>
+int main(int argc, char **argv)
+{
+    (void)argv;
+    return (int)_mm256_cvtsd_f64(Sleef_finz_sincospid4_u05avx2(_mm256_set1_pd(argc)).x);
+}")
+  rope_set(avx512 "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mf16c" "
+#include <immintrin.h>
+#include <sleef.h>
+int main(int argc, char **argv)
+{
+    (void)argv;
+    return (int)_mm512_cvtsd_f64(Sleef_finz_sincospid8_u05avx512f(_mm512_set1_pd(argc)).x);
+}")
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+  rope_set(neon "" "
+#include <arm_neon.h>
+#include <sleef.h>
+int main(int argc, char **argv)
+{
+    (void)argv;
+    return (int)vgetq_lane_f64(Sleef_finz_sincospid2_u05advsimd(vdupq_n_f64(argc)).x, 0);
+}")
+endif()
+
+if(NOT ROPE_CAN_BUILD_SCALAR)
+  message(FATAL_ERROR "SLEEF lacks Sleef_finz_sincospid1_u05purecfma or Sleef_cinz_sincospid1_u05purec; "
+    "3.5.1 or later built with its deterministic functions is needed")
+endif()
+list(JOIN ROPE_SETS " " set_names)
+message(STATUS "Kernel sets: ${set_names} (SLEEF ${SLEEF_VERSION})")
