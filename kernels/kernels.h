@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The door between src/ and kernels/: one table of functions per instruction set and the contract of each slot.
- * Kernels see pointers and counts that were checked before; they know no plan, no status and no public type.
+ * The door between src/ and kernels/: one table of functions per instruction set and the contract
+ * of each slot. Kernels see pointers and counts that were checked before; they know no plan, no
+ * status and no public type.
  *
- * Words used below.  An "element" has the dtype of the slot; a "real" is the type that computes: f32 for f32, f16 and
- * bf16 elements, f64 for f64.  All slots give the same bits in every set (NaN only as NaN-ness), read and write exactly
- * what their contract says, and need the alignment of the element type only, unless said otherwise.
+ * Words used below.  An "element" has the dtype of the slot; a "real" is the type that computes:
+ * f32 for f32, f16 and bf16 elements, f64 for f64.  All slots give the same bits in every set (NaN
+ * only as NaN-ness), read and write exactly what their contract says, and need the alignment of the
+ * element type only, unless said otherwise.
  */
 #ifndef ROPE_KERNELS_H
 #define ROPE_KERNELS_H
@@ -15,10 +17,14 @@
 /* First index of most slots. */
 enum rope_kernel_dtype { RK_F32, RK_F64, RK_F16, RK_BF16, RK_DTYPES };
 
-/* Pairing of source and destination; RK_HALF and RK_INTERLEAVED combine as 2 * source + destination. */
+/* Pairing of source and destination; RK_HALF and RK_INTERLEAVED combine as 2 * source +
+ * destination. */
 enum rope_kernel_pairing { RK_HALF, RK_INTERLEAVED, RK_PAIRINGS = 4 };
 
 enum rope_kernel_arith { RK_FUSED, RK_EAGER, RK_ARITHS };
+
+/* The most pairs that one call of a rotate slot takes; wider rows are cut by the caller. */
+enum { RK_MAX_PAIRS = 256 };
 
 /*
  * One token, all its heads: pairs (x, y) -> (x c - y s, y c + x s).
@@ -32,7 +38,7 @@ struct rope_rotate_args {
     ptrdiff_t src_stride; /* bytes from head to head */
     ptrdiff_t dst_stride;
     size_t heads;
-    size_t pairs;
+    size_t pairs;    /* <= RK_MAX_PAIRS */
     size_t src_half; /* half-split source: elements from x to y */
     size_t dst_half; /* half-split destination: elements from x to y */
     const void *cos; /* reals[pairs] */
@@ -40,7 +46,8 @@ struct rope_rotate_args {
 };
 typedef void rope_rotate_fn(const struct rope_rotate_args *args);
 
-/* How the two results of a rows slot are laid out; "stored" means rounded once to the element type. */
+/* How the two results of a rows slot are laid out; "stored" means rounded once to the element type.
+ */
 enum rope_kernel_layout {
     RK_SEPARATE, /* cos[i] and sin[i] */
     RK_PAIRS,    /* cos[2 i], cos[2 i + 1] = cosine, sine; sin unused */
@@ -51,17 +58,18 @@ enum rope_kernel_layout {
 /*
  * One row: entries 0..pairs-1 of cos_scale cos(angle) and sin_scale sin(angle).
  *
- * rows:   the angle is a sum of angles whose cosines and sines stand in tables: the complex product of `factors` (1 to 4)
- *         table rows, multiplied in their order.
- * direct: the angle is `position` times turns_hi[i] + turns_lo[i] turns, reduced and evaluated at once.
- * direct_f32: the angle is (f32)(position * freq[i]) radians; position and freq[i] are f32 values.
+ * rows:   the angle is a sum of angles whose cosines and sines stand in tables: the complex product
+ * of `factors` (1 to 4) table rows, multiplied in their order. direct: the angle is `position`
+ * times turns_hi[i] + turns_lo[i] turns, reduced and evaluated at once. direct_f32: the angle is
+ * (f32)(position * freq[i]) radians; position and freq[i] are f32 values. |position| times the
+ * largest frequency stays below 2^51 radians.
  */
 struct rope_rows_args {
     void *cos;
     void *sin;
     enum rope_kernel_layout layout;
-    int stream; /* separate layout only: write past the caches.  cos and sin are then 64-byte aligned and pairs fill
-                   whole 64-byte lines; call fence after the last row */
+    int stream; /* separate layout only: write past the caches.  cos and sin are then 64-byte
+                   aligned and pairs fill whole 64-byte lines; call fence after the last row */
     size_t dup; /* RK_DUP_HALF */
     size_t pairs;
     double cos_scale;
@@ -80,9 +88,10 @@ typedef void rope_rows_fn(const struct rope_rows_args *args);
 typedef void rope_widen_fn(float *dst, const void *src, size_t step, size_t n);
 
 /*
- * Fills a table with powers of a rotation: table row k, pair i becomes scale[i]-free z_i^k rounded to f64, for k =
- * 0..rows-1, z_i = step of pair i in double-double (re = re_hi + re_lo, and im).  Row k starts k * row_stride doubles behind
- * table_cos and table_sin.  On return step holds z_i^rows, the step of the next coarser table.
+ * Fills a table with powers of a rotation: table row k, pair i becomes z_i^k rounded to f64, for k
+ * = 0..rows-1, z_i = step of pair i in double-double (re = re_hi + re_lo, and im).  Row k starts k
+ * * row_stride doubles behind table_cos and table_sin.  On return step holds z_i^rows, the step of
+ * the next coarser table.
  */
 struct rope_powers_args {
     double *table_cos;
@@ -104,8 +113,10 @@ struct rope_kernels {
     void (*fence)(void); /* orders streamed stores before later stores */
 };
 
-/* The sets.  Which of them exist is decided by the build (ROPE_HAVE_*); src/dispatch.c has the list. */
+/* The sets.  Which of them exist is decided by the build (ROPE_HAVE_*); src/dispatch.c has the
+ * list. */
 extern const struct rope_kernels rope_kernels_scalar;
+extern const struct rope_kernels rope_kernels_scalar_fma; /* x86 with FMA */
 extern const struct rope_kernels rope_kernels_avx2;
 extern const struct rope_kernels rope_kernels_avx512;
 extern const struct rope_kernels rope_kernels_neon;

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Body: one token, all its heads.  The row stays in registers (or in a small local array) over the
+ * heads. Parameters: T, the dtype; KERNEL and V of kernel_set.inc.h.
+ */
+
+/* One block of n <= WIDTH pairs from pair i on; c and s stand in the order that the source pairing
+ * loads in. */
+RV void KERNEL(rotate_step)(const struct rope_rotate_args *a, const V(elem) * src, V(elem) * dst,
+                            size_t i, size_t n, V(block) c, V(block) s, int from, int to, int arith)
+{
+    V(block) x, y;
+    if (from == RK_HALF) {
+        x = V(load)(src + i, n);
+        y = V(load)(src + a->src_half + i, n);
+    } else {
+        V(load2)(src + 2 * i, &x, &y, n);
+    }
+
+    V(block) first, second;
+    if (arith == RK_FUSED) {
+        first = V(fms)(x, c, V(mul)(y, s));
+        second = V(fma)(x, s, V(mul)(y, c));
+    } else {
+        first = V(sub)(V(round)(V(mul)(x, c)), V(round)(V(mul)(y, s)));
+        second = V(add)(V(round)(V(mul)(y, c)), V(round)(V(mul)(x, s)));
+    }
+
+    if (from == RK_HALF && to == RK_INTERLEAVED) {
+        first = V(mix)(V(join)(first));
+        second = V(mix)(V(join)(second));
+    } else if (from == RK_INTERLEAVED && to == RK_HALF) {
+        first = V(split)(V(unmix)(first));
+        second = V(split)(V(unmix)(second));
+    }
+    if (to == RK_HALF) {
+        V(store)(dst + i, first, n);
+        V(store)(dst + a->dst_half + i, second, n);
+    } else {
+        V(store2)(dst + 2 * i, first, second, n);
+    }
+}
+
+RV V(block) KERNEL(rotate_row)(const V(real) * row, size_t n, int from)
+{
+    const V(block) v = V(loadrow)(row, n);
+    return from == RK_HALF ? V(split)(v) : V(mix)(v);
+}
+
+/* blocks whole blocks and `tail` more pairs; where both are constants the row lives in registers.
+ */
+RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, size_t tail, int from,
+                             int to, int arith)
+{
+    const size_t width = V(WIDTH);
+    const V(real) *cos_row = a->cos, *sin_row = a->sin;
+    V(block) c[RK_MAX_PAIRS / V(WIDTH) + 1], s[RK_MAX_PAIRS / V(WIDTH) + 1];
+    for (size_t b = 0; b < blocks; b++) {
+        c[b] = KERNEL(rotate_row)(cos_row + b * width, width, from);
+        s[b] = KERNEL(rotate_row)(sin_row + b * width, width, from);
+    }
+    if (tail != 0) {
+        c[blocks] = KERNEL(rotate_row)(cos_row + blocks * width, tail, from);
+        s[blocks] = KERNEL(rotate_row)(sin_row + blocks * width, tail, from);
+    }
+
+    const char *src_head = a->src;
+    char *dst_head = a->dst;
+    for (size_t h = 0; h < a->heads; h++) {
+        const V(elem) *src = (const void *)src_head;
+        V(elem) *dst = (void *)dst_head;
+        for (size_t b = 0; b < blocks; b++)
+            KERNEL(rotate_step)(a, src, dst, b * width, width, c[b], s[b], from, to, arith);
+        if (tail != 0)
+            KERNEL(rotate_step)
+            (a, src, dst, blocks * width, tail, c[blocks], s[blocks], from, to, arith);
+        src_head += a->src_stride;
+        dst_head += a->dst_stride;
+    }
+}
+
+RV void KERNEL(rotate_any)(const struct rope_rotate_args *a, int from, int to, int arith)
+{
+    const size_t blocks = a->pairs / V(WIDTH), tail = a->pairs % V(WIDTH);
+    if (V(WIDTH) > 2 && from == to && arith == RK_FUSED && tail == 0) {
+        switch (blocks) { /* the common widths: 32, 64 and 128 pairs on 4 to 32 lanes */
+        case 1:
+            KERNEL(rotate_heads)(a, 1, 0, from, to, arith);
+            return;
+        case 2:
+            KERNEL(rotate_heads)(a, 2, 0, from, to, arith);
+            return;
+        case 4:
+            KERNEL(rotate_heads)(a, 4, 0, from, to, arith);
+            return;
+        case 8:
+            KERNEL(rotate_heads)(a, 8, 0, from, to, arith);
+            return;
+        default:
+            break;
+        }
+    }
+    KERNEL(rotate_heads)(a, blocks, tail, from, to, arith);
+}
+
+static void KERNEL(rotate_half)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_HALF, RK_HALF, RK_FUSED);
+}
+static void KERNEL(rotate_half_to_interleaved)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_HALF, RK_INTERLEAVED, RK_FUSED);
+}
+static void KERNEL(rotate_interleaved_to_half)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_INTERLEAVED, RK_HALF, RK_FUSED);
+}
+static void KERNEL(rotate_interleaved)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_INTERLEAVED, RK_INTERLEAVED, RK_FUSED);
+}
+static void KERNEL(eager_half)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_HALF, RK_HALF, RK_EAGER);
+}
+static void KERNEL(eager_half_to_interleaved)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_HALF, RK_INTERLEAVED, RK_EAGER);
+}
+static void KERNEL(eager_interleaved_to_half)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_INTERLEAVED, RK_HALF, RK_EAGER);
+}
+static void KERNEL(eager_interleaved)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_INTERLEAVED, RK_INTERLEAVED, RK_EAGER);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bodies: one row of cosines and sines, from tables or straight from the angle.  All work is in
+ * f64, rounded once on store. Parameters: T, the dtype of the row; KERNEL and V of
+ * kernel_set.inc.h.
+ */
+
+/* Scales, rounds and stores n <= WIDTH entries from entry i on; c and s are VECTORS vectors each.
+ */
+RV void KERNEL(rows_store)(const struct rope_rows_args *a, size_t i, size_t n, rv_f64 *c, rv_f64 *s)
+{
+    for (size_t k = 0; k < V(VECTORS); k++) {
+        c[k] = rv_mul_f64(c[k], rv_set_f64(a->cos_scale));
+        s[k] = rv_mul_f64(s[k], rv_set_f64(a->sin_scale));
+    }
+    const V(block) cos_block = V(narrow)(c), sin_block = V(narrow)(s);
+    V(elem) *cos_row = a->cos, *sin_row = a->sin;
+    switch (a->layout) {
+    case RK_SEPARATE:
+        if (a->stream) {
+            V(stream)(cos_row + i, V(split)(cos_block));
+            V(stream)(sin_row + i, V(split)(sin_block));
+        } else {
+            V(store)(cos_row + i, V(split)(cos_block), n);
+            V(store)(sin_row + i, V(split)(sin_block), n);
+        }
+        break;
+    case RK_PAIRS:
+        V(store2)(cos_row + 2 * i, V(mix)(cos_block), V(mix)(sin_block), n);
+        break;
+    case RK_DUP_HALF:
+        V(store)(cos_row + i, V(split)(cos_block), n);
+        V(store)(cos_row + a->dup + i, V(split)(cos_block), n);
+        V(store)(sin_row + i, V(split)(sin_block), n);
+        V(store)(sin_row + a->dup + i, V(split)(sin_block), n);
+        break;
+    case RK_DUP_PAIRS:
+        V(store2)(cos_row + 2 * i, V(mix)(cos_block), V(mix)(cos_block), n);
+        V(store2)(sin_row + 2 * i, V(mix)(sin_block), V(mix)(sin_block), n);
+        break;
+    }
+}
+
+/* How many of n entries fall into f64 vector k of a block. */
+RV size_t KERNEL(rows_lanes)(size_t n, size_t k)
+{
+    const size_t lanes = RV_F64_LANES, before = k * lanes;
+    return n <= before ? 0 : n - before < lanes ? n - before : lanes;
+}
+
+/* Complex product of table rows, in their order: c = c1 c2 - s1 s2, s = s1 c2 + c1 s2. */
+RV void KERNEL(rows_step)(const struct rope_rows_args *a, size_t i, size_t n, size_t factors)
+{
+    rv_f64 c[V(VECTORS)], s[V(VECTORS)];
+    for (size_t k = 0; k < V(VECTORS); k++) {
+        const size_t lanes = KERNEL(rows_lanes)(n, k), at = lanes != 0 ? i + k * RV_F64_LANES : 0;
+        c[k] = rv_load_f64(a->table_cos[0] + at, lanes);
+        s[k] = rv_load_f64(a->table_sin[0] + at, lanes);
+        for (size_t f = 1; f < factors; f++) {
+            const rv_f64 c1 = c[k], s1 = s[k];
+            const rv_f64 c2 = rv_load_f64(a->table_cos[f] + at, lanes);
+            const rv_f64 s2 = rv_load_f64(a->table_sin[f] + at, lanes);
+            c[k] = rv_fms_f64(c1, c2, rv_mul_f64(s1, s2));
+            s[k] = rv_fma_f64(s1, c2, rv_mul_f64(c1, s2));
+        }
+    }
+    KERNEL(rows_store)(a, i, n, c, s);
+}
+
+RV void KERNEL(rows_any)(const struct rope_rows_args *a, size_t factors)
+{
+    const size_t width = V(WIDTH);
+    size_t i = 0;
+    for (; i + width <= a->pairs; i += width)
+        KERNEL(rows_step)(a, i, width, factors);
+    if (i < a->pairs)
+        KERNEL(rows_step)(a, i, a->pairs - i, factors);
+}
+
+static void KERNEL(rows)(const struct rope_rows_args *a)
+{
+    if (a->factors == 2)
+        KERNEL(rows_any)(a, 2);
+    else
+        KERNEL(rows_any)(a, a->factors);
+}
+
+/*
+ * cos and sin of 2 pi q (hi + lo) for one vector.  q hi is split exactly, whole turns are dropped
+ * exactly, and what does not fit the argument of sincospi comes back by its first-order term: c - s
+ * e, s + c e, |e| < 2^-53.
+ */
+RV void KERNEL(direct_turns)(rv_f64 q, rv_f64 hi, rv_f64 lo, rv_f64 *c, rv_f64 *s)
+{
+    const rv_f64 product = rv_mul_f64(q, hi);
+    const rv_f64 error = rv_fma_f64(q, lo, rv_fms_f64(q, hi, product));
+    const rv_f64 part = rv_sub_f64(product, rv_rint_f64(product)); /* exact */
+    const rv_f64 sum = rv_add_f64(part, error);
+    const rv_f64 back = rv_sub_f64(sum, part);
+    const rv_f64 rest =
+        rv_add_f64(rv_sub_f64(part, rv_sub_f64(sum, back)), rv_sub_f64(error, back)); /* two-sum */
+    const rv_f64 turn = rv_sub_f64(sum, rv_rint_f64(sum));                            /* exact */
+    const rv_f64 e = rv_mul_f64(rest, rv_set_f64(6.283185307179586));
+    rv_f64 s0, c0;
+    rv_sincospi_f64(rv_add_f64(turn, turn), &s0, &c0);
+    *c = rv_sub_f64(c0, rv_mul_f64(s0, e));
+    *s = rv_fma_f64(c0, e, s0);
+}
+
+RV void KERNEL(direct_step)(const struct rope_rows_args *a, size_t i, size_t n, int f32_angle)
+{
+    /* 1 / (2 pi) in double-double */
+    const double inv_2pi_hi = 0x1.45f306dc9c883p-3, inv_2pi_lo = -0x1.6b01ec5417056p-57;
+    const rv_f64 position = rv_set_f64(a->position);
+    rv_f64 c[V(VECTORS)], s[V(VECTORS)];
+    for (size_t k = 0; k < V(VECTORS); k++) {
+        const size_t lanes = KERNEL(rows_lanes)(n, k), at = lanes != 0 ? i + k * RV_F64_LANES : 0;
+        if (f32_angle) {
+            /* the product of two f32 values is exact in f64 */
+            const rv_f64 freq = rv_load_f64(a->freq + at, lanes);
+            const rv_f64 angle = rv_round_f32_f64(rv_mul_f64(position, freq));
+            KERNEL(direct_turns)
+            (angle, rv_set_f64(inv_2pi_hi), rv_set_f64(inv_2pi_lo), &c[k], &s[k]);
+        } else {
+            KERNEL(direct_turns)
+            (position, rv_load_f64(a->turns_hi + at, lanes), rv_load_f64(a->turns_lo + at, lanes),
+             &c[k], &s[k]);
+        }
+    }
+    KERNEL(rows_store)(a, i, n, c, s);
+}
+
+RV void KERNEL(direct_any)(const struct rope_rows_args *a, int f32_angle)
+{
+    const size_t width = V(WIDTH);
+    size_t i = 0;
+    for (; i + width <= a->pairs; i += width)
+        KERNEL(direct_step)(a, i, width, f32_angle);
+    if (i < a->pairs)
+        KERNEL(direct_step)(a, i, a->pairs - i, f32_angle);
+}
+
+static void KERNEL(direct)(const struct rope_rows_args *a)
+{
+    KERNEL(direct_any)(a, 0);
+}
+
+static void KERNEL(direct_f32)(const struct rope_rows_args *a)
+{
+    KERNEL(direct_any)(a, 1);
+}
