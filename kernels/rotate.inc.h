@@ -73,7 +73,7 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, si
             KERNEL(rotate_step)(a, src, dst, b * width, width, c[b], s[b], from, to, arith);
         if (tail != 0)
             KERNEL(rotate_step)
-            (a, src, dst, blocks * width, tail, c[blocks], s[blocks], from, to, arith);
+        (a, src, dst, blocks * width, tail, c[blocks], s[blocks], from, to, arith);
         src_head += a->src_stride;
         dst_head += a->dst_stride;
     }

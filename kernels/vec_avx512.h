@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Verbs, 16 x f32 / 8 x f64, for AVX-512 F + BW + DQ + VL.  vec_scalar.h says what each verb means.
+ */
+#ifndef ROPE_VEC_AVX512_H
+#define ROPE_VEC_AVX512_H
+
+#if !defined(__AVX512F__) || !defined(__AVX512BW__) || !defined(__AVX512DQ__) || \
+    !defined(__AVX512VL__)
+#error "compile with -mavx512f -mavx512bw -mavx512dq -mavx512vl"
+#endif
+
+#include <immintrin.h>
+#include <sleef.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define RV static inline __attribute__((always_inline))
+
+typedef __m512 rv_f32;
+typedef __m512d rv_f64;
+#define RV_F32_LANES 16
+#define RV_F64_LANES 8
+
+RV size_t rv_rest(size_t n, size_t lanes) /* what n leaves behind the first vector */
+{
+    return n > lanes ? n - lanes : 0;
+}
+
+/* ---- f32 ------------------------------------------------------------------------------------ */
+
+RV __mmask16 rv_mask_f32(size_t n) /* n < 16 */
+{
+    return (__mmask16)((1u << n) - 1u);
+}
+RV rv_f32 rv_load_f32(const float *p, size_t n)
+{
+    return n >= 16 ? _mm512_loadu_ps(p) : _mm512_maskz_loadu_ps(rv_mask_f32(n), p);
+}
+RV void rv_store_f32(float *p, rv_f32 v, size_t n)
+{
+    if (n >= 16)
+        _mm512_storeu_ps(p, v);
+    else
+        _mm512_mask_storeu_ps(p, rv_mask_f32(n), v);
+}
+RV void rv_stream_f32(float *p, rv_f32 v)
+{
+    _mm512_stream_ps(p, v);
+}
+RV void rv_load2_f32(const float *p, rv_f32 *x, rv_f32 *y, size_t n)
+{
+    const __m512 first = rv_load_f32(p, 2 * n);
+    const __m512 second = rv_load_f32(n > 8 ? p + 16 : p, rv_rest(2 * n, 16));
+    *x = _mm512_shuffle_ps(first, second, 0x88);
+    *y = _mm512_shuffle_ps(first, second, 0xdd);
+}
+RV void rv_store2_f32(float *p, rv_f32 x, rv_f32 y, size_t n)
+{
+    rv_store_f32(p, _mm512_unpacklo_ps(x, y), 2 * n);
+    if (n > 8)
+        rv_store_f32(p + 16, _mm512_unpackhi_ps(x, y), 2 * n - 16);
+}
+RV __m512d rv_mix_f64(__m512d v) /* 0 4 1 5 2 6 3 7 */
+{
+    return _mm512_permutexvar_pd(_mm512_set_epi64(7, 3, 6, 2, 5, 1, 4, 0), v);
+}
+RV __m512d rv_unmix_f64(__m512d v)
+{
+    return _mm512_permutexvar_pd(_mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0), v);
+}
+RV rv_f32 rv_mix_f32(rv_f32 v) /* 0 1 8 9 2 3 10 11 4 5 12 13 6 7 14 15 */
+{
+    return _mm512_castpd_ps(rv_mix_f64(_mm512_castps_pd(v)));
+}
+RV rv_f32 rv_unmix_f32(rv_f32 v)
+{
+    return _mm512_castpd_ps(rv_unmix_f64(_mm512_castps_pd(v)));
+}
+RV rv_f32 rv_add_f32(rv_f32 a, rv_f32 b)
+{
+    return _mm512_add_ps(a, b);
+}
+RV rv_f32 rv_sub_f32(rv_f32 a, rv_f32 b)
+{
+    return _mm512_sub_ps(a, b);
+}
+RV rv_f32 rv_mul_f32(rv_f32 a, rv_f32 b)
+{
+    return _mm512_mul_ps(a, b);
+}
+RV rv_f32 rv_fma_f32(rv_f32 a, rv_f32 b, rv_f32 c)
+{
+    return _mm512_fmadd_ps(a, b, c);
+}
+RV rv_f32 rv_fms_f32(rv_f32 a, rv_f32 b, rv_f32 c)
+{
+    return _mm512_fmsub_ps(a, b, c);
+}
+
+/* ---- f64 ------------------------------------------------------------------------------------ */
+
+RV __mmask8 rv_mask_f64(size_t n) /* n < 8 */
+{
+    return (__mmask8)((1u << n) - 1u);
+}
+RV rv_f64 rv_load_f64(const double *p, size_t n)
+{
+    return n >= 8 ? _mm512_loadu_pd(p) : _mm512_maskz_loadu_pd(rv_mask_f64(n), p);
+}
+RV void rv_store_f64(double *p, rv_f64 v, size_t n)
+{
+    if (n >= 8)
+        _mm512_storeu_pd(p, v);
+    else
+        _mm512_mask_storeu_pd(p, rv_mask_f64(n), v);
+}
+RV void rv_stream_f64(double *p, rv_f64 v)
+{
+    _mm512_stream_pd(p, v);
+}
+RV void rv_load2_f64(const double *p, rv_f64 *x, rv_f64 *y, size_t n)
+{
+    const __m512d first = rv_load_f64(p, 2 * n);
+    const __m512d second = rv_load_f64(n > 4 ? p + 8 : p, rv_rest(2 * n, 8));
+    *x = _mm512_unpacklo_pd(first, second);
+    *y = _mm512_unpackhi_pd(first, second);
+}
+RV void rv_store2_f64(double *p, rv_f64 x, rv_f64 y, size_t n)
+{
+    rv_store_f64(p, _mm512_unpacklo_pd(x, y), 2 * n);
+    if (n > 4)
+        rv_store_f64(p + 8, _mm512_unpackhi_pd(x, y), 2 * n - 8);
+}
+RV rv_f64 rv_set_f64(double value)
+{
+    return _mm512_set1_pd(value);
+}
+RV rv_f64 rv_add_f64(rv_f64 a, rv_f64 b)
+{
+    return _mm512_add_pd(a, b);
+}
+RV rv_f64 rv_sub_f64(rv_f64 a, rv_f64 b)
+{
+    return _mm512_sub_pd(a, b);
+}
+RV rv_f64 rv_mul_f64(rv_f64 a, rv_f64 b)
+{
+    return _mm512_mul_pd(a, b);
+}
+RV rv_f64 rv_fma_f64(rv_f64 a, rv_f64 b, rv_f64 c)
+{
+    return _mm512_fmadd_pd(a, b, c);
+}
+RV rv_f64 rv_fms_f64(rv_f64 a, rv_f64 b, rv_f64 c)
+{
+    return _mm512_fmsub_pd(a, b, c);
+}
+RV rv_f64 rv_rint_f64(rv_f64 v)
+{
+    return _mm512_roundscale_pd(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+RV void rv_sincospi_f64(rv_f64 x, rv_f64 *s, rv_f64 *c)
+{
+    const Sleef___m512d_2 both = Sleef_finz_sincospid8_u05avx512f(x);
+    *s = both.x;
+    *c = both.y;
+}
+
+/* ---- between them -----------------------------------------------------------------------------
+ */
+
+RV rv_f32 rv_narrow_f32(const rv_f64 *v)
+{
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(v[0])), _mm512_cvtpd_ps(v[1]),
+                              1);
+}
+RV rv_f64 rv_round_f32_f64(rv_f64 v)
+{
+    return _mm512_cvtps_pd(_mm512_cvtpd_ps(v));
+}
+RV rv_f64 rv_round_odd_f64(rv_f64 v)
+{
+    const __m512i bits = _mm512_castpd_si512(v);
+    const __m512i lost = _mm512_set1_epi64((1 << 29) - 1);
+    const __m512i sticky = _mm512_and_si512(_mm512_add_epi64(_mm512_and_si512(bits, lost), lost),
+                                            _mm512_set1_epi64(1 << 29));
+    return _mm512_castsi512_pd(_mm512_andnot_si512(lost, _mm512_or_si512(bits, sticky)));
+}
+
+/* ---- 16-bit memory -----------------------------------------------------------------------------
+ */
+
+typedef struct {
+    rv_f32 a, b;
+} rv_f32x2;
+
+RV __mmask32 rv_mask_16(size_t n) /* n < 32 */
+{
+    return (__mmask32)(((uint32_t)1 << n) - 1u);
+}
+RV __m512i rv_load_16(const uint16_t *p, size_t n)
+{
+    return n >= 32 ? _mm512_loadu_si512(p) : _mm512_maskz_loadu_epi16(rv_mask_16(n), p);
+}
+RV void rv_store_16(uint16_t *p, __m512i v, size_t n)
+{
+    if (n >= 32)
+        _mm512_storeu_si512(p, v);
+    else
+        _mm512_mask_storeu_epi16(p, rv_mask_16(n), v);
+}
+
+/* ---- bf16: even elements in a, odd ones in b; a shift and a mask make them f32
+ * --------------------- */
+
+RV __m512i rv_high_half(void)
+{
+    return _mm512_set1_epi32((int)0xffff0000u);
+}
+RV __m512 rv_even_bf16(__m512i v)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(v, 16));
+}
+RV __m512 rv_odd_bf16(__m512i v)
+{
+    return _mm512_castsi512_ps(_mm512_and_si512(v, rv_high_half()));
+}
+/* NaN with a quiet bit and an empty low half, which survives the rounding below; other values as
+ * they are. */
+RV __m512 rv_quiet_bf16(__m512 v)
+{
+    const __m512i quiet = _mm512_or_si512(_mm512_and_si512(_mm512_castps_si512(v), rv_high_half()),
+                                          _mm512_set1_epi32(0x00400000));
+    return _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q),
+                              _mm512_castsi512_ps(quiet));
+}
+/* Rounded to nearest even in the upper half of each lane; the lower half is left over. */
+RV __m512i rv_bits_bf16(__m512 v)
+{
+    const __m512i bits = _mm512_castps_si512(v);
+    const __m512i even = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
+    return _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), even);
+}
+RV __m512i rv_pack_bf16(rv_f32x2 v)
+{
+    if (__builtin_expect(_mm512_cmp_ps_mask(v.a, v.b, _CMP_UNORD_Q) != 0, 0)) {
+        v.a = rv_quiet_bf16(v.a);
+        v.b = rv_quiet_bf16(v.b);
+    }
+    return _mm512_mask_blend_epi16(0xaaaaaaaau, _mm512_srli_epi32(rv_bits_bf16(v.a), 16),
+                                   rv_bits_bf16(v.b));
+}
+RV rv_f32x2 rv_load_bf16(const uint16_t *p, size_t n)
+{
+    const __m512i v = rv_load_16(p, n);
+    const rv_f32x2 block = {rv_even_bf16(v), rv_odd_bf16(v)};
+    return block;
+}
+RV void rv_store_bf16(uint16_t *p, rv_f32x2 v, size_t n)
+{
+    rv_store_16(p, rv_pack_bf16(v), n);
+}
+RV void rv_stream_bf16(uint16_t *p, rv_f32x2 v)
+{
+    _mm512_stream_si512((void *)p, rv_pack_bf16(v));
+}
+RV void rv_load2_bf16(const uint16_t *p, rv_f32x2 *x, rv_f32x2 *y, size_t n)
+{
+    const __m512i first = rv_load_16(p, 2 * n);
+    const __m512i second = rv_load_16(n > 16 ? p + 32 : p, rv_rest(2 * n, 32));
+    x->a = rv_even_bf16(first), x->b = rv_even_bf16(second);
+    y->a = rv_odd_bf16(first), y->b = rv_odd_bf16(second);
+}
+RV void rv_store2_bf16(uint16_t *p, rv_f32x2 x, rv_f32x2 y, size_t n)
+{
+    const rv_f32x2 first = {x.a, y.a}, second = {x.b, y.b};
+    rv_store_16(p, rv_pack_bf16(first), 2 * n);
+    if (n > 16)
+        rv_store_16(p + 32, rv_pack_bf16(second), 2 * n - 32);
+}
+RV rv_f32x2 rv_round_bf16(rv_f32x2 v)
+{
+    v.a = rv_odd_bf16(rv_bits_bf16(rv_quiet_bf16(v.a)));
+    v.b = rv_odd_bf16(rv_bits_bf16(rv_quiet_bf16(v.b)));
+    return v;
+}
+RV rv_f32x2 rv_split_bf16(rv_f32x2 v)
+{
+    const __m512i even =
+        _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
+    const __m512i odd = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+    const rv_f32x2 block = {_mm512_permutex2var_ps(v.a, even, v.b),
+                            _mm512_permutex2var_ps(v.a, odd, v.b)};
+    return block;
+}
+RV rv_f32x2 rv_join_bf16(rv_f32x2 v)
+{
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    const __m512i high =
+        _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8);
+    const rv_f32x2 block = {_mm512_permutex2var_ps(v.a, low, v.b),
+                            _mm512_permutex2var_ps(v.a, high, v.b)};
+    return block;
+}
+RV rv_f32x2 rv_mix_bf16(rv_f32x2 v)
+{
+    return v;
+}
+RV rv_f32x2 rv_unmix_bf16(rv_f32x2 v)
+{
+    return v;
+}
+
+/* ---- f16: first half of the elements in a, second in b
+ * ----------------------------------------------- */
+
+RV rv_f32x2 rv_widen_f16(__m512i v)
+{
+    const rv_f32x2 block = {_mm512_cvtph_ps(_mm512_castsi512_si256(v)),
+                            _mm512_cvtph_ps(_mm512_extracti64x4_epi64(v, 1))};
+    return block;
+}
+RV __m512i rv_pack_f16(rv_f32x2 v)
+{
+    const __m256i low = _mm512_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT);
+    const __m256i high = _mm512_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT);
+    return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
+}
+RV rv_f32x2 rv_load_f16(const uint16_t *p, size_t n)
+{
+    return rv_widen_f16(rv_load_16(p, n));
+}
+RV void rv_store_f16(uint16_t *p, rv_f32x2 v, size_t n)
+{
+    rv_store_16(p, rv_pack_f16(v), n);
+}
+RV void rv_stream_f16(uint16_t *p, rv_f32x2 v)
+{
+    _mm512_stream_si512((void *)p, rv_pack_f16(v));
+}
+RV void rv_load2_f16(const uint16_t *p, rv_f32x2 *x, rv_f32x2 *y, size_t n)
+{
+    const __m512i first = rv_load_16(p, 2 * n);
+    const __m512i second = rv_load_16(n > 16 ? p + 32 : p, rv_rest(2 * n, 32));
+    const __m512i low_half = _mm512_set1_epi32(0xffff);
+    *x = rv_widen_f16(
+        _mm512_packus_epi32(_mm512_and_si512(first, low_half), _mm512_and_si512(second, low_half)));
+    *y = rv_widen_f16(
+        _mm512_packus_epi32(_mm512_srli_epi32(first, 16), _mm512_srli_epi32(second, 16)));
+}
+RV void rv_store2_f16(uint16_t *p, rv_f32x2 x, rv_f32x2 y, size_t n)
+{
+    const __m512i first = rv_pack_f16(x), second = rv_pack_f16(y);
+    rv_store_16(p, _mm512_unpacklo_epi16(first, second), 2 * n);
+    if (n > 16)
+        rv_store_16(p + 32, _mm512_unpackhi_epi16(first, second), 2 * n - 32);
+}
+RV rv_f32x2 rv_round_f16(rv_f32x2 v)
+{
+    return rv_widen_f16(rv_pack_f16(v));
+}
+RV rv_f32x2 rv_split_f16(rv_f32x2 v)
+{
+    return v;
+}
+RV rv_f32x2 rv_join_f16(rv_f32x2 v)
+{
+    return v;
+}
+RV rv_f32 rv_pick_f32(rv_f32 low, __m512i order, rv_f32 high) /* in units of two lanes */
+{
+    return _mm512_castpd_ps(
+        _mm512_permutex2var_pd(_mm512_castps_pd(low), order, _mm512_castps_pd(high)));
+}
+RV rv_f32x2 rv_mix_f16(rv_f32x2 v) /* quarters: a0 b0 a1 b1 | a2 b2 a3 b3 */
+{
+    const rv_f32x2 block = {rv_pick_f32(v.a, _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0), v.b),
+                            rv_pick_f32(v.a, _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4), v.b)};
+    return block;
+}
+RV rv_f32x2 rv_unmix_f16(rv_f32x2 v)
+{
+    const rv_f32x2 block = {rv_pick_f32(v.a, _mm512_set_epi64(13, 12, 9, 8, 5, 4, 1, 0), v.b),
+                            rv_pick_f32(v.a, _mm512_set_epi64(15, 14, 11, 10, 7, 6, 3, 2), v.b)};
+    return block;
+}
+
+RV void rv_fence(void)
+{
+    _mm_sfence();
+}
+
+#endif
