@@ -31,19 +31,26 @@ macro(rope_set name flags probe)
   endif()
 endmacro()
 
-# sleef.h declares the fma variant only where the compiler calls fma fast; the scalar set decides at
-# run time instead.
-rope_set(scalar "" "
+# sleef.h declares the functions with fma only where the compiler says that fma is fast.
+set(probe_scalar_fma "
 #define FP_FAST_FMA 1
 #define FP_FAST_FMAF 1
 #include <sleef.h>
 int main(int argc, char **argv)
 {
     (void)argv;
-    return (int)(Sleef_finz_sincospid1_u05purecfma(argc).x + Sleef_cinz_sincospid1_u05purec(argc).y);
+    return (int)Sleef_finz_sincospid1_u05purecfma(argc).x;
 }")
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+  rope_set(scalar "" "
+#include <sleef.h>
+int main(int argc, char **argv)
+{
+    (void)argv;
+    return (int)Sleef_cinz_sincospid1_u05purec(argc).x;
+}")
+  rope_set(scalar_fma "-mfma" "${probe_scalar_fma}")
   rope_set(avx2 "-mavx2 -mfma -mf16c" "
 #include <immintrin.h>
 #include <sleef.h>
@@ -60,7 +67,10 @@ int main(int argc, char **argv)
     (void)argv;
     return (int)_mm512_cvtsd_f64(Sleef_finz_sincospid8_u05avx512f(_mm512_set1_pd(argc)).x);
 }")
-elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+else()
+  rope_set(scalar "" "${probe_scalar_fma}")
+endif()
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
   rope_set(neon "" "
 #include <arm_neon.h>
 #include <sleef.h>
@@ -72,8 +82,9 @@ int main(int argc, char **argv)
 endif()
 
 if(NOT ROPE_CAN_BUILD_SCALAR)
-  message(FATAL_ERROR "SLEEF lacks Sleef_finz_sincospid1_u05purecfma or Sleef_cinz_sincospid1_u05purec; "
-    "3.5.1 or later built with its deterministic functions is needed")
+  message(FATAL_ERROR "SLEEF lacks the function that the scalar set calls: "
+    "Sleef_cinz_sincospid1_u05purec on x86, Sleef_finz_sincospid1_u05purecfma elsewhere")
 endif()
+list(REMOVE_ITEM ROPE_SETS scalar_fma) # the set "scalar", compiled a second time
 list(JOIN ROPE_SETS " " set_names)
 message(STATUS "Kernel sets: ${set_names} (SLEEF ${SLEEF_VERSION})")
