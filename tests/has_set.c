@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Exit status 0 if this CPU can run the kernel set named by the argument, else 1.  Tests nothing itself. */
+/* Exit status 0 if this CPU can run the kernel set named by the argument, else 1.  Tests nothing
+ * itself. */
 #include "rope/rope.h"
 #include <string.h>
 

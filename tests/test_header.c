@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public header alone, and every initialiser of it, in whatever language and standard the compiler is told.
- * Compiled only, by test_header.sh; must not include anything else.
+ * The public header alone, and every initialiser of it, in whatever language and standard the
+ * compiler is told. Compiled only, by test_header.sh; must not include anything else.
  */
 #include "rope/rope.h"
 
