@@ -23,6 +23,7 @@ static rope_tensor tensor_of(const struct tensor *from, const struct tensor *to,
     tensor.src = from->data;
     tensor.dst = to->data;
     tensor.heads = (size_t)from->size[head_axis];
+    tensor.head_dim = (size_t)from->size[3];
     tensor.src_stride_batch = (ptrdiff_t)from->stride[0];
     tensor.src_stride_token = (ptrdiff_t)from->stride[token_axis];
     tensor.src_stride_head = (ptrdiff_t)from->stride[head_axis];
@@ -56,17 +57,8 @@ static rope_status apply_rotary_pos_emb(const struct tensor *q, const struct ten
     job.k = &k_job;
     job.rows = &rows;
     job.arith = ROPE_ARITH_EAGER;
-
-    rope_spec spec = ROPE_SPEC_INIT;
-    spec.scheme = ROPE_SCHEME_NONE;
-    spec.head_dim = (size_t)q->size[3];
-    spec.rotary_dim = (size_t)cos->size[2];
-    rope_plan *plan; /* a module object could keep it */
-    rope_status status = rope_plan_create(&spec, &plan);
-    if (status == ROPE_OK)
-        status = rope_rotate(plan, &job);
-    rope_plan_destroy(plan);
-    return status;
+    job.rotary_dim = (size_t)cos->size[2];
+    return rope_rotate(NULL, &job);
 }
 
 /* ---- check ---- */

@@ -22,10 +22,23 @@ static rope_status run_rotary_embedding(const struct rotary_parameters *paramete
                                         const int64_t *position_ids, const void *cos_cache,
                                         const void *sin_cache, void *output, int interleaved)
 {
-    const int head_size = parameters->head_size;
-    const int rotary =
-        parameters->rotary_embedding_dim ? parameters->rotary_embedding_dim : head_size;
-    const int rows_width = rotary / 2;
+    rope_tensor tensor = ROPE_TENSOR_INIT;
+    tensor.dtype = dtype;
+    tensor.src = input;
+    tensor.dst = output;
+    tensor.heads = (size_t)parameters->num_heads;
+    tensor.head_dim = (size_t)parameters->head_size;
+    tensor.src_stride_batch = tensor.dst_stride_batch = parameters->batch_stride;
+    tensor.src_stride_token = tensor.dst_stride_token = parameters->seq_stride;
+    tensor.src_stride_head = tensor.dst_stride_head = parameters->head_stride;
+
+    rope_job job = ROPE_JOB_INIT;
+    job.batch = (size_t)parameters->batch_size;
+    job.tokens = (size_t)parameters->sequence_length;
+    job.q = &tensor;
+    job.pairing = interleaved ? ROPE_INTERLEAVED : ROPE_HALF;
+    job.rotary_dim = parameters->rotary_embedding_dim ? (size_t)parameters->rotary_embedding_dim
+                                                      : (size_t)parameters->head_size;
 
     rope_rows rows = ROPE_ROWS_INIT;
     rows.dtype = dtype;
@@ -33,46 +46,21 @@ static rope_status run_rotary_embedding(const struct rotary_parameters *paramete
     rows.cos = (void *)cos_cache;
     rows.sin = (void *)sin_cache;
     rows.count = (size_t)parameters->max_sequence_length;
-    if (!position_ids) { /* the caches are [batch, sequence, rows_width] */
-        rows.stride_batch = (ptrdiff_t)parameters->sequence_length * rows_width;
-    } else if (parameters->position_ids_format == 1) {
-        rows.index = position_ids;
-        rows.index_dtype = ROPE_I64;
-        rows.index_stride_batch = parameters->sequence_length;
-    } else {
-        if (position_ids[0] < 0 || position_ids[0] > parameters->max_sequence_length)
-            return ROPE_ERR_ROW;
-        const size_t skip = (size_t)(position_ids[0] * rows_width) * check_size(dtype);
-        rows.cos = (char *)rows.cos + skip;
-        rows.sin = (char *)rows.sin + skip;
-        rows.count -= (size_t)position_ids[0];
-    }
-
-    rope_tensor tensor = ROPE_TENSOR_INIT;
-    tensor.dtype = dtype;
-    tensor.src = input;
-    tensor.dst = output;
-    tensor.heads = (size_t)parameters->num_heads;
-    tensor.src_stride_batch = tensor.dst_stride_batch = parameters->batch_stride;
-    tensor.src_stride_token = tensor.dst_stride_token = parameters->seq_stride;
-    tensor.src_stride_head = tensor.dst_stride_head = parameters->head_stride;
-
-    rope_spec spec = ROPE_SPEC_INIT;
-    spec.scheme = ROPE_SCHEME_NONE;
-    spec.head_dim = (size_t)head_size;
-    spec.rotary_dim = (size_t)rotary;
-    spec.pairing = interleaved ? ROPE_INTERLEAVED : ROPE_HALF;
-    rope_job job = ROPE_JOB_INIT;
-    job.batch = (size_t)parameters->batch_size;
-    job.tokens = (size_t)parameters->sequence_length;
-    job.q = &tensor;
     job.rows = &rows;
-    rope_plan *plan; /* the kernel object could keep it */
-    rope_status status = rope_plan_create(&spec, &plan);
-    if (status == ROPE_OK)
-        status = rope_rotate(plan, &job);
-    rope_plan_destroy(plan);
-    return status;
+
+    rope_positions row_numbers = ROPE_POSITIONS_INIT;
+    if (!position_ids) { /* the caches are [batch, sequence, pairs] */
+        rows.stride_batch = parameters->sequence_length * (ptrdiff_t)(job.rotary_dim / 2);
+    } else if (parameters->position_ids_format == 1) {
+        row_numbers.dtype = ROPE_I64;
+        row_numbers.data = position_ids;
+        row_numbers.stride_batch = parameters->sequence_length;
+        job.positions = &row_numbers;
+    } else {
+        row_numbers.start = *position_ids;
+        job.positions = &row_numbers;
+    }
+    return rope_rotate(NULL, &job);
 }
 
 /* ---- check ---- */
@@ -166,7 +154,7 @@ static void check_variant(const struct variant *variant)
         check_status(variant->name,
                      run_rotary_embedding(&parameters, variant->dtype, input, &beyond, caches[0],
                                           caches[1], output, variant->interleaved),
-                     ROPE_ERR_VALUE);
+                     ROPE_ERR_ROW);
     check_same(variant->name, output, untouched, sizeof output);
 }
 

@@ -14,13 +14,15 @@ struct tensor {
 
 /* ---- glue: what vLLM would carry ---- */
 
-static rope_tensor heads_of(const struct tensor *tensor, int64_t head_size)
+static rope_tensor heads_of(const struct tensor *tensor, int64_t head_size, int64_t rope_dim_offset)
 {
     rope_tensor heads = ROPE_TENSOR_INIT;
     heads.dtype = tensor->dtype;
     heads.src = tensor->data;
     heads.dst = tensor->data;
     heads.heads = (size_t)(tensor->size[1] / head_size);
+    heads.head_dim = (size_t)head_size;
+    heads.rotary_offset = (size_t)rope_dim_offset;
     heads.src_stride_token = (ptrdiff_t)tensor->stride[0];
     heads.src_stride_head = (ptrdiff_t)head_size;
     return heads;
@@ -31,16 +33,9 @@ static rope_status rotary_embedding(const int64_t *positions, const struct tenso
                                     const struct tensor *cos_sin_cache, int is_neox,
                                     int64_t rope_dim_offset, int inverse)
 {
-    rope_spec spec = ROPE_SPEC_INIT;
-    spec.scheme = ROPE_SCHEME_NONE;
-    spec.head_dim = (size_t)head_size;
-    spec.rotary_dim = (size_t)cos_sin_cache->size[1];
-    spec.rotary_offset = (size_t)rope_dim_offset;
-    spec.pairing = is_neox ? ROPE_HALF : ROPE_INTERLEAVED;
-    rope_plan *plan;
-    rope_status status = rope_plan_create(&spec, &plan);
-    if (status != ROPE_OK)
-        return status;
+    rope_positions row_numbers = ROPE_POSITIONS_INIT;
+    row_numbers.dtype = ROPE_I64;
+    row_numbers.data = positions;
 
     rope_rows rows = ROPE_ROWS_INIT;
     rows.dtype = cos_sin_cache->dtype;
@@ -48,19 +43,19 @@ static rope_status rotary_embedding(const int64_t *positions, const struct tenso
     rows.cos = cos_sin_cache->data;
     rows.count = (size_t)cos_sin_cache->size[0];
     rows.stride_row = (ptrdiff_t)cos_sin_cache->stride[0];
-    rows.index = positions;
-    rows.index_dtype = ROPE_I64;
-    const rope_tensor q = heads_of(query, head_size);
-    const rope_tensor k = key ? heads_of(key, head_size) : q;
+
+    const rope_tensor q = heads_of(query, head_size, rope_dim_offset);
+    const rope_tensor k = key ? heads_of(key, head_size, rope_dim_offset) : q;
     rope_job job = ROPE_JOB_INIT;
     job.tokens = (size_t)query->size[0];
     job.q = &q;
     job.k = key ? &k : NULL;
+    job.positions = &row_numbers;
     job.rows = &rows;
-    job.direction = inverse ? ROPE_INVERSE : ROPE_FORWARD;
-    status = rope_rotate(plan, &job);
-    rope_plan_destroy(plan);
-    return status;
+    job.rotary_dim = (size_t)cos_sin_cache->size[1];
+    job.pairing = is_neox ? ROPE_HALF : ROPE_INTERLEAVED;
+    job.direction = inverse ? ROPE_TRANSPOSE : ROPE_FORWARD;
+    return rope_rotate(NULL, &job);
 }
 
 /* ---- check ---- */
