@@ -35,6 +35,7 @@ if(NOT TARGET SLEEF::sleef)
   endif()
 
   # The header knows its version; the .pc file of Debian 12 does not.
+  set(SLEEF_VERSION "${sleef_VERSION}")
   if(EXISTS "${SLEEF_INCLUDE_DIR}/sleef.h")
     file(STRINGS "${SLEEF_INCLUDE_DIR}/sleef.h" lines
       REGEX "^#define SLEEF_VERSION_(MAJOR|MINOR|PATCHLEVEL) +[0-9]+")

@@ -2,11 +2,12 @@
 # Which kernel sets this build has.  A set is built when the compiler takes its flags and SLEEF has the
 # function that it calls: both are asked by linking a program, since distributions leave variants out.
 #
-# Gives ROPE_SETS (names), ROPE_KERNEL_SOURCES and ROPE_SET_DEFINITIONS (ROPE_HAVE_*).
+# Gives ROPE_SETS (their names), ROPE_COMPILED_SETS (scalar_fma besides: the set "scalar" compiled a
+# second time), ROPE_FLAGS_<name>, ROPE_KERNEL_SOURCES and ROPE_SET_DEFINITIONS (ROPE_HAVE_*).
 # To add a set: one call of rope_set() at the end of this file.
 include(CheckSourceCompiles)
 
-set(ROPE_SETS "")
+set(ROPE_COMPILED_SETS "")
 set(ROPE_KERNEL_SOURCES "")
 set(ROPE_SET_DEFINITIONS "")
 
@@ -21,11 +22,12 @@ macro(rope_set name flags probe)
   unset(CMAKE_REQUIRED_LIBRARIES)
   unset(CMAKE_REQUIRED_QUIET)
   if(ROPE_CAN_BUILD_${upper})
-    list(APPEND ROPE_SETS ${name})
+    list(APPEND ROPE_COMPILED_SETS ${name})
     list(APPEND ROPE_KERNEL_SOURCES kernels/kernels_${name}.c)
     list(APPEND ROPE_SET_DEFINITIONS ROPE_HAVE_${upper})
-    separate_arguments(flag_list UNIX_COMMAND "${flags}")
-    set_source_files_properties(kernels/kernels_${name}.c PROPERTIES COMPILE_OPTIONS "${flag_list}")
+    separate_arguments(ROPE_FLAGS_${name} UNIX_COMMAND "${flags}")
+    set_source_files_properties(kernels/kernels_${name}.c PROPERTIES
+      COMPILE_OPTIONS "${ROPE_FLAGS_${name}}")
   else()
     message(STATUS "Set ${name}: not built, compiler or SLEEF lacks it")
   endif()
@@ -85,6 +87,7 @@ if(NOT ROPE_CAN_BUILD_SCALAR)
   message(FATAL_ERROR "SLEEF lacks the function that the scalar set calls: "
     "Sleef_cinz_sincospid1_u05purec on x86, Sleef_finz_sincospid1_u05purecfma elsewhere")
 endif()
-list(REMOVE_ITEM ROPE_SETS scalar_fma) # the set "scalar", compiled a second time
+set(ROPE_SETS ${ROPE_COMPILED_SETS})
+list(REMOVE_ITEM ROPE_SETS scalar_fma)
 list(JOIN ROPE_SETS " " set_names)
 message(STATUS "Kernel sets: ${set_names} (SLEEF ${SLEEF_VERSION})")
