@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Makes plans: reads and checks the spec, resolves frequencies, fills the tables. */
+#include "plan.h"
+#include "dispatch.h"
+#include "frequency.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The layout of 0.1 on 64-bit platforms, frozen: fields are appended behind these. */
+#if UINTPTR_MAX == UINT64_MAX
+static_assert(offsetof(rope_spec, scheme) == 4 && offsetof(rope_spec, head_dim) == 8 &&
+                  offsetof(rope_spec, rotary_dim) == 16 &&
+                  offsetof(rope_spec, rotary_offset) == 24 && offsetof(rope_spec, pairing) == 32 &&
+                  offsetof(rope_spec, angle) == 36 && offsetof(rope_spec, theta) == 40 &&
+                  offsetof(rope_spec, factor) == 48 &&
+                  offsetof(rope_spec, attention_factor) == 56 &&
+                  offsetof(rope_spec, inv_freq) == 64 &&
+                  offsetof(rope_spec, inv_freq_count) == 72 && offsetof(rope_spec, message) == 80 &&
+                  offsetof(rope_spec, message_size) == 88 && sizeof(rope_spec) == 96,
+              "rope_spec is frozen");
+static_assert(offsetof(rope_info, scheme) == 4 && offsetof(rope_info, head_dim) == 8 &&
+                  offsetof(rope_info, rotary_dim) == 16 &&
+                  offsetof(rope_info, rotary_offset) == 24 && offsetof(rope_info, pairing) == 32 &&
+                  offsetof(rope_info, angle) == 36 && offsetof(rope_info, theta) == 40 &&
+                  offsetof(rope_info, factor) == 48 &&
+                  offsetof(rope_info, attention_factor) == 56 &&
+                  offsetof(rope_info, table_bytes) == 64 && offsetof(rope_info, isa) == 72 &&
+                  offsetof(rope_info, reserved) == 76 && sizeof(rope_info) == 80,
+              "rope_info is frozen");
+#endif
+enum { SPEC_SIZE_0_1 = sizeof(rope_spec), INFO_SIZE_0_1 = sizeof(rope_info) };
+
+/* Keeps the tables of a hostile spec below 90 MiB; models have 512 at most. */
+enum { ROTARY_DIM_MAX = 4096 };
+
+/* No angle within a position may outgrow what double-double turns resolve. */
+static const double freq_limit = 0x1p20;
+
+static const double default_theta = 10000.0;
+
+/* ---- Checking the spec ------------------------------------------------------------------------ */
+
+static int is_positive(double value)
+{
+    return isfinite(value) && value > 0.0;
+}
+
+static rope_status check_shape(const rope_spec *spec, rope_plan *plan, struct rope_message message)
+{
+    if (spec->head_dim < 2)
+        return rope_fail(message, ROPE_ERR_VALUE, "spec.head_dim: %zu: must be >= 2",
+                         spec->head_dim);
+    if (spec->rotary_offset > spec->head_dim - 2)
+        return rope_fail(message, ROPE_ERR_VALUE,
+                         "spec.rotary_offset: %zu: must leave 2 of head_dim = %zu elements",
+                         spec->rotary_offset, spec->head_dim);
+    const size_t room = spec->head_dim - spec->rotary_offset;
+    const size_t rotary_dim = spec->rotary_dim != 0 ? spec->rotary_dim : room;
+    if (rotary_dim % 2 != 0)
+        return rope_fail(message, ROPE_ERR_VALUE, "spec.rotary_dim: %zu: must be even", rotary_dim);
+    if (rotary_dim > room)
+        return rope_fail(message, ROPE_ERR_VALUE,
+                         "spec.rotary_dim: %zu: must be <= head_dim - rotary_offset = %zu",
+                         rotary_dim, room);
+    if (rotary_dim > ROTARY_DIM_MAX)
+        return rope_fail(message, ROPE_ERR_VALUE, "spec.rotary_dim: %zu: must be <= %d", rotary_dim,
+                         ROTARY_DIM_MAX);
+    if (spec->pairing != ROPE_HALF && spec->pairing != ROPE_INTERLEAVED)
+        return rope_fail(message, ROPE_ERR_VALUE,
+                         "spec.pairing: %d: must be ROPE_HALF or ROPE_INTERLEAVED",
+                         (int)spec->pairing);
+    if (spec->angle != ROPE_ANGLE_EXACT && spec->angle != ROPE_ANGLE_F32)
+        return rope_fail(message, ROPE_ERR_VALUE,
+                         "spec.angle: %d: must be ROPE_ANGLE_EXACT or ROPE_ANGLE_F32",
+                         (int)spec->angle);
+    plan->head_dim = spec->head_dim;
+    plan->rotary_dim = rotary_dim;
+    plan->rotary_offset = spec->rotary_offset;
+    plan->pairs = rotary_dim / 2;
+    plan->pairing = spec->pairing;
+    plan->angle = spec->angle;
+    return ROPE_OK;
+}
+
+/* A parameter that the scheme does not have must be left at zero: a value there is a misunderstanding. */
+static rope_status check_scheme(const rope_spec *spec, rope_plan *plan, struct rope_message message)
+{
+    const int custom = spec->scheme == ROPE_SCHEME_CUSTOM;
+    const int linear = spec->scheme == ROPE_SCHEME_LINEAR;
+    if (!custom && !linear && spec->scheme != ROPE_SCHEME_DEFAULT)
+        return rope_fail(message, ROPE_ERR_VALUE, "spec.scheme: %d: must be a ROPE_SCHEME_* number",
+                         (int)spec->scheme);
+    if (custom ? spec->theta != 0.0 : spec->theta != 0.0 && !is_positive(spec->theta))
+        return rope_fail(message, ROPE_ERR_VALUE, "spec.theta: %g: must be %s", spec->theta,
+                         custom ? "0 with ROPE_SCHEME_CUSTOM" : "finite and > 0, or 0 for 10000");
+    if (linear ? !is_positive(spec->factor) : spec->factor != 0.0)
+        return rope_fail(message, ROPE_ERR_VALUE, "spec.factor: %g: must be %s", spec->factor,
+                         linear ? "finite and > 0" : "0 unless ROPE_SCHEME_LINEAR");
+    if (spec->attention_factor != 0.0 && !is_positive(spec->attention_factor))
+        return rope_fail(message, ROPE_ERR_VALUE,
+                         "spec.attention_factor: %g: must be finite and > 0, or 0 for 1",
+                         spec->attention_factor);
+    if (custom && spec->inv_freq == NULL)
+        return rope_fail(message, ROPE_ERR_NULL,
+                         "spec.inv_freq: NULL: must hold rotary_dim / 2 = %zu frequencies",
+                         plan->pairs);
+    if (!custom && spec->inv_freq != NULL)
+        return rope_fail(message, ROPE_ERR_VALUE,
+                         "spec.inv_freq: not NULL: must be NULL unless ROPE_SCHEME_CUSTOM");
+    if (spec->inv_freq_count != (custom ? plan->pairs : 0))
+        return rope_fail(message, ROPE_ERR_VALUE, "spec.inv_freq_count: %zu: must be %zu",
+                         spec->inv_freq_count, custom ? plan->pairs : 0);
+    for (size_t i = 0; custom && i < plan->pairs; i++)
+        if (!isfinite(spec->inv_freq[i]))
+            return rope_fail(message, ROPE_ERR_VALUE, "spec.inv_freq[%zu]: %g: must be finite", i,
+                             spec->inv_freq[i]);
+    plan->scheme = spec->scheme;
+    plan->theta = custom ? 0.0 : spec->theta != 0.0 ? spec->theta : default_theta;
+    plan->factor = linear ? spec->factor : 1.0;
+    plan->attention_factor = spec->attention_factor != 0.0 ? spec->attention_factor : 1.0;
+    return ROPE_OK;
+}
+
+/* ---- Filling the plan -------------------------------------------------------------------------- */
+
+/* hi + lo to f32 with one rounding: hi made odd where lo is lost, so that (float) cannot round twice. */
+static double round_to_f32(rope_dd value)
+{
+    double odd = value.hi;
+    uint64_t bits;
+    memcpy(&bits, &odd, sizeof bits);
+    if (value.lo != 0.0 && (bits & 1) == 0)
+        odd = nextafter(odd, value.lo > 0.0 ? INFINITY : -INFINITY);
+    return (double)(float)odd;
+}
+
+/* One block of memory for all arrays, each on a 64-byte line. */
+static rope_status take_memory(rope_plan *plan, struct rope_message message)
+{
+    const size_t padded = (plan->pairs + 7) / 8 * 8;
+    size_t doubles = 5 * padded;
+    plan->row_stride = 2 * padded;
+    if (plan->angle == ROPE_ANGLE_EXACT)
+        for (int level = 0; level < ROPE_LEVELS; level++)
+            doubles += plan->row_stride << rope_level_bits[level];
+
+    plan->table_bytes = doubles * sizeof(double);
+    plan->memory = aligned_alloc(64, plan->table_bytes);
+    if (plan->memory == NULL)
+        return rope_fail(message, ROPE_ERR_MEMORY,
+                         "spec.rotary_dim: %zu: no memory for %zu bytes of tables",
+                         plan->rotary_dim, plan->table_bytes);
+    double *next = plan->memory;
+    double **const arrays[] = {&plan->freq_hi, &plan->freq_lo, &plan->turns_hi, &plan->turns_lo,
+                               &plan->freq_f32};
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++, next += padded)
+        *arrays[i] = next;
+    for (int level = 0; level < ROPE_LEVELS; level++) {
+        plan->level[level] = plan->angle == ROPE_ANGLE_EXACT ? next : NULL;
+        next += plan->angle == ROPE_ANGLE_EXACT ? plan->row_stride << rope_level_bits[level] : 0;
+    }
+    return ROPE_OK;
+}
+
+static rope_status fill_frequencies(const rope_spec *spec, rope_plan *plan, rope_dd *freq,
+                                    struct rope_message message)
+{
+    if (plan->scheme == ROPE_SCHEME_CUSTOM)
+        rope_frequency_custom(freq, plan->pairs, spec->inv_freq);
+    else if (plan->scheme == ROPE_SCHEME_LINEAR)
+        rope_frequency_linear(freq, plan->pairs, plan->theta, plan->factor);
+    else
+        rope_frequency_default(freq, plan->pairs, plan->theta);
+
+    for (size_t i = 0; i < plan->pairs; i++) {
+        if (!(fabs(freq[i].hi) <= freq_limit))
+            return rope_fail(message, ROPE_ERR_VALUE,
+                             "spec.%s: gives inverse frequency %zu = %g: must be at most 2^20",
+                             plan->scheme == ROPE_SCHEME_CUSTOM ? "inv_freq" : "theta", i,
+                             freq[i].hi);
+        const rope_dd turns = rope_frequency_turns(freq[i]);
+        plan->freq_hi[i] = freq[i].hi;
+        plan->freq_lo[i] = freq[i].lo;
+        plan->turns_hi[i] = turns.hi;
+        plan->turns_lo[i] = turns.lo;
+        plan->freq_f32[i] = round_to_f32(freq[i]);
+    }
+    return ROPE_OK;
+}
+
+/* Each table holds the powers of one step; its last power but one more is the step of the next. */
+static void fill_tables(rope_plan *plan, double *steps)
+{
+    struct rope_powers_args args = {
+        .row_stride = plan->row_stride,
+        .pairs = plan->pairs,
+        .re_hi = steps,
+        .re_lo = steps + plan->pairs,
+        .im_hi = steps + 2 * plan->pairs,
+        .im_lo = steps + 3 * plan->pairs,
+    };
+    for (size_t i = 0; i < plan->pairs; i++) {
+        const rope_dd turns = {plan->turns_hi[i], plan->turns_lo[i]};
+        rope_dd c, s;
+        rope_frequency_rotation(turns, &c, &s);
+        args.re_hi[i] = c.hi, args.re_lo[i] = c.lo;
+        args.im_hi[i] = s.hi, args.im_lo[i] = s.lo;
+    }
+    for (int level = 0; level < ROPE_LEVELS; level++) {
+        args.table_cos = plan->level[level];
+        args.table_sin = plan->level[level] + plan->row_stride / 2;
+        args.rows = (size_t)1 << rope_level_bits[level];
+        plan->kernels->powers(&args);
+    }
+}
+
+static rope_status fill_plan(const rope_spec *spec, rope_plan *plan, struct rope_message message)
+{
+    rope_status status = take_memory(plan, message);
+    if (status != ROPE_OK)
+        return status;
+    double *scratch = malloc(plan->pairs * 4 * sizeof(double)); /* holds rope_dd[pairs] before */
+    if (scratch == NULL)
+        return rope_fail(message, ROPE_ERR_MEMORY,
+                         "spec.rotary_dim: %zu: no memory for its frequencies", plan->rotary_dim);
+    rope_dd *freq = malloc(plan->pairs * sizeof(rope_dd));
+    if (freq == NULL)
+        status = rope_fail(message, ROPE_ERR_MEMORY,
+                           "spec.rotary_dim: %zu: no memory for its frequencies", plan->rotary_dim);
+    if (status == ROPE_OK)
+        status = fill_frequencies(spec, plan, freq, message);
+    if (status == ROPE_OK && plan->angle == ROPE_ANGLE_EXACT)
+        fill_tables(plan, scratch);
+    free(freq);
+    free(scratch);
+    return status;
+}
+
+rope_status rope_plan_create(const rope_spec *given, rope_plan **out_plan)
+{
+    if (out_plan == NULL)
+        return ROPE_ERR_NULL;
+    *out_plan = NULL;
+    if (given == NULL)
+        return ROPE_ERR_NULL;
+    rope_spec room;
+    const rope_spec *spec = rope_descriptor(given, &room, sizeof room, SPEC_SIZE_0_1);
+    if (spec == NULL)
+        return ROPE_ERR_STRUCT;
+    const struct rope_message message = {spec->message, spec->message_size};
+
+    rope_plan draft = {.head_dim = 0};
+    rope_status status = check_shape(spec, &draft, message);
+    if (status == ROPE_OK)
+        status = check_scheme(spec, &draft, message);
+    if (status != ROPE_OK)
+        return status;
+    draft.kernels = rope_kernels_active(&draft.isa);
+    if (draft.kernels == NULL)
+        return rope_fail(message, ROPE_ERR_ISA,
+                         "ROPE_ISA: \"%.32s\": must name a set that this CPU and build have",
+                         getenv("ROPE_ISA") != NULL ? getenv("ROPE_ISA") : "");
+
+    rope_plan *plan = malloc(sizeof *plan);
+    if (plan == NULL)
+        return rope_fail(message, ROPE_ERR_MEMORY, "spec: no memory for a plan");
+    *plan = draft;
+    status = fill_plan(spec, plan, message);
+    if (status != ROPE_OK) {
+        rope_plan_destroy(plan);
+        return status;
+    }
+    *out_plan = plan;
+    return ROPE_OK;
+}
+
+void rope_plan_destroy(rope_plan *plan)
+{
+    if (plan == NULL)
+        return;
+    free(plan->memory);
+    free(plan);
+}
+
+/* ---- Reading it back ------------------------------------------------------------------------------ */
+
+rope_status rope_plan_info(const rope_plan *plan, rope_info *info)
+{
+    if (plan == NULL || info == NULL)
+        return ROPE_ERR_NULL;
+    rope_info room;
+    if (rope_descriptor(info, &room, sizeof room, INFO_SIZE_0_1) == NULL)
+        return ROPE_ERR_STRUCT;
+    const rope_info answer = {
+        .struct_size = info->struct_size,
+        .scheme = plan->scheme,
+        .head_dim = plan->head_dim,
+        .rotary_dim = plan->rotary_dim,
+        .rotary_offset = plan->rotary_offset,
+        .pairing = plan->pairing,
+        .angle = plan->angle,
+        .theta = plan->theta,
+        .factor = plan->factor,
+        .attention_factor = plan->attention_factor,
+        .table_bytes = plan->table_bytes,
+        .isa = plan->isa,
+    };
+    memcpy(info, &answer, info->struct_size < sizeof answer ? info->struct_size : sizeof answer);
+    return ROPE_OK;
+}
+
+rope_status rope_plan_inv_freq(const rope_plan *plan, double *inv_freq, double *tail, size_t count)
+{
+    if (plan == NULL || inv_freq == NULL)
+        return ROPE_ERR_NULL;
+    if (count != plan->pairs)
+        return ROPE_ERR_VALUE;
+    memcpy(inv_freq, plan->freq_hi, count * sizeof(double));
+    if (tail != NULL)
+        memcpy(tail, plan->freq_lo, count * sizeof(double));
+    return ROPE_OK;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads and checks positions and row numbers. */
+#include "plan.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+static const double position_limit = 0x1p31; /* |p| stays below */
+
+/* a + b, or the nearest end of int64 when that overflows: both lie outside every range asked for here. */
+static int64_t add_saturated(int64_t a, int64_t b)
+{
+    if (b > 0 && a > INT64_MAX - b)
+        return INT64_MAX;
+    if (b < 0 && a < INT64_MIN - b)
+        return INT64_MIN;
+    return a + b;
+}
+
+/* start + token * step, without data step 0 meaning 1. */
+static int64_t token_offset(const rope_positions *positions, size_t token)
+{
+    const int64_t step = positions->data == NULL && positions->step == 0 ? 1 : positions->step;
+    if (step == 0 || token == 0)
+        return positions->start;
+    const uint64_t distance = step < 0 ? (uint64_t)0 - (uint64_t)step : (uint64_t)step;
+    if (distance > (uint64_t)INT64_MAX / token)
+        return step < 0 ? INT64_MIN : INT64_MAX;
+    return add_saturated(positions->start, step * (int64_t)token);
+}
+
+static const char *element_at(const rope_positions *positions, size_t batch, size_t token,
+                              size_t size)
+{
+    const ptrdiff_t index =
+        (ptrdiff_t)batch * positions->stride_batch + (ptrdiff_t)token * positions->stride_token;
+    return (const char *)positions->data + index * (ptrdiff_t)size;
+}
+
+static int is_float(rope_dtype dtype)
+{
+    return dtype == ROPE_F32 || dtype == ROPE_F64;
+}
+
+static int64_t integer_at(const rope_positions *positions, size_t batch, size_t token)
+{
+    int64_t value = 0;
+    if (positions->dtype == ROPE_I32)
+        value = *(const int32_t *)(const void *)element_at(positions, batch, token, 4);
+    else if (positions->dtype == ROPE_I64)
+        value = *(const int64_t *)(const void *)element_at(positions, batch, token, 8);
+    return add_saturated(value, token_offset(positions, token));
+}
+
+static double float_at(const rope_positions *positions, size_t batch, size_t token)
+{
+    double value;
+    if (positions->dtype == ROPE_F32)
+        value = *(const float *)(const void *)element_at(positions, batch, token, 4);
+    else
+        value = *(const double *)(const void *)element_at(positions, batch, token, 8);
+    return value + (double)token_offset(positions, token);
+}
+
+struct rope_place rope_position_at(const rope_positions *positions, size_t batch, size_t token)
+{
+    struct rope_place place;
+    if (is_float(positions->dtype)) {
+        place.value = float_at(positions, batch, token);
+        place.whole = place.value == (double)(int64_t)place.value;
+    } else {
+        place.value = (double)integer_at(positions, batch, token);
+        place.whole = 1;
+    }
+    place.negative = place.value < 0.0;
+    place.magnitude = (uint32_t)fabs(place.value);
+    return place;
+}
+
+/* What a value must satisfy. */
+struct range {
+    const size_t *row_count; /* NULL: a position */
+    int skip_negative;
+};
+
+static int is_bad(const struct range *range, const rope_positions *positions, size_t batch,
+                  size_t token)
+{
+    if (is_float(positions->dtype))
+        return !(fabs(float_at(positions, batch, token)) < position_limit);
+    const int64_t value = integer_at(positions, batch, token);
+    if (range->row_count == NULL)
+        return value <= -(INT64_C(1) << 31) || value >= INT64_C(1) << 31;
+    return value < 0 ? !range->skip_negative : (uint64_t)value >= *range->row_count;
+}
+
+static rope_status fail_at(const struct range *range, const rope_positions *positions, size_t batch,
+                           size_t token, struct rope_message message)
+{
+    if (is_float(positions->dtype))
+        return rope_fail(message, ROPE_ERR_POSITION,
+                         "positions.data[%zu, %zu]: %g: must be finite, -2^31 < p < 2^31", batch,
+                         token, float_at(positions, batch, token));
+    const int64_t value = integer_at(positions, batch, token);
+    if (range->row_count == NULL)
+        return rope_fail(message, ROPE_ERR_POSITION,
+                         "positions.data[%zu, %zu]: %" PRId64 ": must be -2^31 < p < 2^31", batch,
+                         token, value);
+    return rope_fail(message, ROPE_ERR_ROW,
+                     "positions.data[%zu, %zu]: row %" PRId64
+                     ": must be 0 <= row < rows.count = %zu",
+                     batch, token, value, *range->row_count);
+}
+
+/* Dense int32 or int64 positions of one batch without start and step, all at once. */
+static int dense_are_good(const struct range *range, const rope_positions *positions, size_t batch,
+                          size_t tokens)
+{
+    int bad = 0;
+    if (positions->dtype == ROPE_I32) {
+        const int32_t *values = (const void *)element_at(positions, batch, 0, 4);
+        for (size_t t = 0; t < tokens; t++)
+            bad |= values[t] == INT32_MIN;
+    } else {
+        const int64_t *values = (const void *)element_at(positions, batch, 0, 8);
+        const uint64_t limit = (UINT64_C(1) << 31) - 1;
+        for (size_t t = 0; t < tokens; t++)
+            bad |= (uint64_t)values[t] + limit > 2 * limit;
+    }
+    return range->row_count == NULL && !bad;
+}
+
+static rope_status check_values(const struct range *range, const rope_positions *positions,
+                                size_t batch, size_t tokens, struct rope_message message)
+{
+    const int integers = !is_float(positions->dtype);
+    if (positions->data == NULL) { /* monotonous: the ends decide */
+        if (tokens > 2 && !range->skip_negative) {
+            if (is_bad(range, positions, 0, 0))
+                return fail_at(range, positions, 0, 0, message);
+            return is_bad(range, positions, 0, tokens - 1)
+                       ? fail_at(range, positions, 0, tokens - 1, message)
+                       : ROPE_OK;
+        }
+        batch = 1;
+    }
+    if (positions->stride_batch == 0)
+        batch = 1;
+    const int dense = integers && positions->data != NULL && positions->stride_token == 1 &&
+                      positions->start == 0 && positions->step == 0 && range->row_count == NULL;
+    for (size_t b = 0; b < batch; b++) {
+        if (dense && dense_are_good(range, positions, b, tokens))
+            continue;
+        for (size_t t = 0; t < tokens; t++)
+            if (is_bad(range, positions, b, t))
+                return fail_at(range, positions, b, t, message);
+    }
+    return ROPE_OK;
+}
+
+rope_status rope_positions_check(const rope_positions *positions, size_t batch, size_t tokens,
+                                 const size_t *row_count, int skip_negative,
+                                 struct rope_region *region, struct rope_message message)
+{
+    const struct range range = {row_count, skip_negative};
+    const rope_dtype dtype = positions->dtype;
+    *region = (struct rope_region){.base = NULL};
+    if (positions->data == NULL) {
+        if (dtype != 0)
+            return rope_fail(message, ROPE_ERR_NULL,
+                             "positions.data: NULL: must not be with dtype %d", (int)dtype);
+    } else {
+        const int integers = dtype == ROPE_I32 || dtype == ROPE_I64;
+        if (!integers && !(is_float(dtype) && row_count == NULL))
+            return rope_fail(message, ROPE_ERR_DTYPE, "positions.dtype: %d: must be %s", (int)dtype,
+                             row_count == NULL ? "ROPE_I32, ROPE_I64, ROPE_F32 or ROPE_F64"
+                                               : "ROPE_I32 or ROPE_I64 for numbers of rows");
+        const size_t size = dtype == ROPE_I32 || dtype == ROPE_F32 ? 4 : 8;
+        const ptrdiff_t strides[ROPE_AXES] = {positions->stride_batch, positions->stride_token, 0};
+        region->base = positions->data;
+        region->length = size;
+        region->count[0] = batch, region->count[1] = tokens, region->count[2] = 1;
+        if (!rope_region_strides(region, strides, size) || !rope_region_measure(region))
+            return rope_fail(
+                message, ROPE_ERR_SIZE,
+                "positions: strides %td, %td over %zu x %zu: must stay in the address space",
+                strides[0], strides[1], batch, tokens);
+    }
+    return batch == 0 || tokens == 0 ? ROPE_OK
+                                     : check_values(&range, positions, batch, tokens, message);
+}

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rope_cos_sin, and what it shares with rotations: the row of a position and the memory of rows. */
+#include "plan.h"
+
+#include <assert.h>
+
+#if UINTPTR_MAX == UINT64_MAX
+static_assert(offsetof(rope_positions, dtype) == 4 && offsetof(rope_positions, data) == 8 &&
+                  offsetof(rope_positions, stride_batch) == 16 &&
+                  offsetof(rope_positions, stride_token) == 24 &&
+                  offsetof(rope_positions, start) == 32 && offsetof(rope_positions, step) == 40 &&
+                  sizeof(rope_positions) == 48,
+              "rope_positions is frozen");
+static_assert(offsetof(rope_rows, dtype) == 4 && offsetof(rope_rows, layout) == 8 &&
+                  offsetof(rope_rows, direction) == 12 && offsetof(rope_rows, cos) == 16 &&
+                  offsetof(rope_rows, sin) == 24 && offsetof(rope_rows, count) == 32 &&
+                  offsetof(rope_rows, stride_row) == 40 &&
+                  offsetof(rope_rows, stride_batch) == 48 && offsetof(rope_rows, message) == 56 &&
+                  offsetof(rope_rows, message_size) == 64 && sizeof(rope_rows) == 72,
+              "rope_rows is frozen");
+#endif
+enum { POSITIONS_SIZE_0_1 = sizeof(rope_positions), ROWS_SIZE_0_1 = sizeof(rope_rows) };
+
+/* ---- The row of a position ------------------------------------------------------------------------ */
+
+void rope_direction_scales(const rope_plan *plan, rope_direction direction, double *cos_scale,
+                           double *sin_scale)
+{
+    const double m = plan->attention_factor;
+    const double scale = direction == ROPE_INVERSE ? 1.0 / m : direction == ROPE_SHIFT ? 1.0 : m;
+    const int backwards = direction == ROPE_INVERSE || direction == ROPE_TRANSPOSE;
+    *cos_scale = scale;
+    *sin_scale = backwards ? -scale : scale;
+}
+
+/* The table rows of the digits of a magnitude.  The first two always take part, higher ones only when they turn. */
+static void set_factors(const rope_plan *plan, uint32_t magnitude, size_t first,
+                        struct rope_rows_args *args)
+{
+    args->factors = 0;
+    for (int level = 0; level < ROPE_LEVELS; level++) {
+        const uint32_t digit = magnitude & ((UINT32_C(1) << rope_level_bits[level]) - 1);
+        magnitude >>= rope_level_bits[level];
+        if (level >= 2 && digit == 0) /* its row is exactly 1 */
+            continue;
+        const double *row = plan->level[level] + digit * plan->row_stride + first;
+        args->table_cos[args->factors] = row;
+        args->table_sin[args->factors] = row + plan->row_stride / 2;
+        args->factors++;
+    }
+}
+
+void rope_row_make(const rope_plan *plan, const struct rope_place *place, size_t first,
+                   enum rope_kernel_dtype dtype, struct rope_rows_args *args)
+{
+    if (plan->angle == ROPE_ANGLE_F32) {
+        args->position = (double)(float)place->value;
+        args->freq = plan->freq_f32 + first;
+        plan->kernels->direct_f32[dtype](args);
+    } else if (place->whole && dtype != RK_F64) {
+        set_factors(plan, place->magnitude, first, args);
+        if (place->negative)
+            args->sin_scale = -args->sin_scale;
+        plan->kernels->rows[dtype](args);
+    } else { /* fractions, and f64 rows, which want relative accuracy */
+        args->position = place->value;
+        args->turns_hi = plan->turns_hi + first;
+        args->turns_lo = plan->turns_lo + first;
+        plan->kernels->direct[dtype](args);
+    }
+}
+
+/* ---- The memory of rows ----------------------------------------------------------------------------- */
+
+rope_status rope_rows_check(const rope_rows *rows, struct rope_message message)
+{
+    if (rope_dtype_size(rows->dtype) == 0)
+        return rope_fail(message, ROPE_ERR_DTYPE,
+                         "rows.dtype: %d: must be ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16",
+                         (int)rows->dtype);
+    if (rows->layout < ROPE_ROWS_PACKED || rows->layout > ROPE_ROWS_DUP_PAIRS)
+        return rope_fail(message, ROPE_ERR_VALUE, "rows.layout: %d: must be a ROPE_ROWS_* number",
+                         (int)rows->layout);
+    if (!rope_has_two_arrays(rows->layout) && rows->sin != NULL)
+        return rope_fail(message, ROPE_ERR_VALUE,
+                         "rows.sin: not NULL: must be NULL in layout %d, which has one array",
+                         (int)rows->layout);
+    return ROPE_OK;
+}
+
+size_t rope_rows_width(const rope_rows *rows, size_t pairs)
+{
+    return rows->layout == ROPE_ROWS_SEPARATE ? pairs : 2 * pairs;
+}
+
+ptrdiff_t rope_rows_stride(const rope_rows *rows, size_t pairs)
+{
+    return rows->stride_row != 0 ? rows->stride_row : (ptrdiff_t)rope_rows_width(rows, pairs);
+}
+
+rope_status rope_rows_region(const rope_rows *rows, size_t pairs, size_t batch, size_t count,
+                             int second, struct rope_region *region, struct rope_message message)
+{
+    const size_t size = rope_dtype_size(rows->dtype);
+    const ptrdiff_t strides[ROPE_AXES] = {rows->stride_batch, rope_rows_stride(rows, pairs), 0};
+    *region = (struct rope_region){
+        .base = second ? rows->sin : rows->cos,
+        .length = rope_rows_width(rows, pairs) * size,
+        .count = {batch, count, 1},
+    };
+    if (region->base == NULL && batch != 0 && count != 0)
+        return rope_fail(message, ROPE_ERR_NULL, "rows.%s: NULL: must hold %zu rows",
+                         second ? "sin" : "cos", count);
+    if (!rope_region_strides(region, strides, size) || !rope_region_measure(region))
+        return rope_fail(message, ROPE_ERR_SIZE,
+                         "rows: strides %td, %td over %zu x %zu: must stay in the address space",
+                         strides[0], strides[1], batch, count);
+    return ROPE_OK;
+}
+
+/* ---- rope_cos_sin ------------------------------------------------------------------------------------ */
+
+/*
+ * From this size on a table is streamed past the caches.  Where both were measured, plain stores won below it and
+ * streaming above.
+ */
+static const size_t stream_bytes = (size_t)16 << 20;
+
+/* Streaming needs rows that start on, and fill, whole lines of 64 bytes. */
+static int can_stream(const rope_rows *rows, size_t pairs, size_t tokens)
+{
+    const size_t size = rope_dtype_size(rows->dtype);
+    const size_t stride = (size_t)rope_rows_stride(rows, pairs) * size;
+    const size_t total = tokens * rope_rows_width(rows, pairs) * size;
+    if (total < stream_bytes)
+        return 0;
+    if (rows->layout != ROPE_ROWS_PACKED && rows->layout != ROPE_ROWS_SEPARATE)
+        return 0;
+    const uintptr_t starts = (uintptr_t)rows->cos | (rows->sin != NULL ? (uintptr_t)rows->sin : 0);
+    return (starts | stride | pairs * size) % 64 == 0;
+}
+
+static rope_status check_table(const rope_plan *plan, const rope_positions *positions,
+                               size_t tokens, const rope_rows *rows, struct rope_message message)
+{
+    rope_status status = rope_rows_check(rows, message);
+    if (status != ROPE_OK)
+        return status;
+    if (rows->direction < ROPE_FORWARD || rows->direction > ROPE_SHIFT)
+        return rope_fail(message, ROPE_ERR_VALUE, "rows.direction: %d: must be a direction",
+                         (int)rows->direction);
+    if (tokens > rows->count)
+        return rope_fail(message, ROPE_ERR_VALUE, "rows.count: %zu: must be at least tokens = %zu",
+                         rows->count, tokens);
+
+    struct rope_region places, arrays[2];
+    status = rope_positions_check(positions, 1, tokens, NULL, 0, &places, message);
+    const int two = rope_has_two_arrays(rows->layout);
+    for (int array = 0; status == ROPE_OK && array <= two; array++) {
+        status = rope_rows_region(rows, plan->pairs, 1, tokens, array, &arrays[array], message);
+        if (status == ROPE_OK && !rope_region_nests(&arrays[array]))
+            status =
+                rope_fail(message, ROPE_ERR_STRIDE, "rows.stride_row: %td: must span a row of %zu",
+                          rows->stride_row, rope_rows_width(rows, plan->pairs));
+        if (status == ROPE_OK && rope_regions_overlap(&arrays[array], &places))
+            status = rope_fail(message, ROPE_ERR_ALIAS, "rows.%s: overlaps positions.data",
+                               array ? "sin" : "cos");
+    }
+    if (status == ROPE_OK && two && rope_regions_overlap(&arrays[0], &arrays[1]))
+        status = rope_fail(message, ROPE_ERR_ALIAS, "rows.sin: overlaps rows.cos");
+    return status;
+}
+
+rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *given_positions,
+                         size_t tokens, const rope_rows *given_rows)
+{
+    if (given_rows == NULL)
+        return ROPE_ERR_NULL;
+    rope_rows rows_room;
+    rope_positions positions_room;
+    const rope_rows *rows =
+        rope_descriptor(given_rows, &rows_room, sizeof rows_room, ROWS_SIZE_0_1);
+    if (rows == NULL)
+        return ROPE_ERR_STRUCT;
+    const struct rope_message message = {rows->message, rows->message_size};
+    if (plan == NULL || given_positions == NULL)
+        return rope_fail(message, ROPE_ERR_NULL, "%s: NULL: must be given",
+                         plan == NULL ? "plan" : "positions");
+    const rope_positions *positions = rope_descriptor(given_positions, &positions_room,
+                                                      sizeof positions_room, POSITIONS_SIZE_0_1);
+    if (positions == NULL)
+        return rope_fail(message, ROPE_ERR_STRUCT, "positions.struct_size: %u: must be %zu",
+                         given_positions->struct_size, sizeof *positions);
+    const rope_status status = check_table(plan, positions, tokens, rows, message);
+    if (status != ROPE_OK || tokens == 0)
+        return status;
+
+    static const enum rope_kernel_layout layouts[] = {RK_SEPARATE, RK_SEPARATE, RK_PAIRS,
+                                                      RK_DUP_HALF, RK_DUP_PAIRS};
+    const size_t size = rope_dtype_size(rows->dtype), pairs = plan->pairs;
+    const ptrdiff_t stride = rope_rows_stride(rows, pairs) * (ptrdiff_t)size;
+    const enum rope_kernel_dtype dtype = rope_kernel_dtype_of(rows->dtype);
+    char *cos_row = rows->cos;
+    char *sin_row = rows->layout == ROPE_ROWS_PACKED ? cos_row + pairs * size : rows->sin;
+    struct rope_rows_args args = {
+        .layout = layouts[rows->layout],
+        .stream = can_stream(rows, pairs, tokens),
+        .dup = pairs,
+        .pairs = pairs,
+    };
+    double cos_scale, sin_scale;
+    rope_direction_scales(plan, rows->direction, &cos_scale, &sin_scale);
+    for (size_t token = 0; token < tokens; token++) {
+        const struct rope_place place = rope_position_at(positions, 0, token);
+        args.cos = cos_row + (ptrdiff_t)token * stride;
+        args.sin = sin_row == NULL ? NULL : sin_row + (ptrdiff_t)token * stride;
+        args.cos_scale = cos_scale;
+        args.sin_scale = sin_scale;
+        rope_row_make(plan, &place, 0, dtype, &args);
+    }
+    if (args.stream)
+        plan->kernels->fence();
+    return ROPE_OK;
+}
