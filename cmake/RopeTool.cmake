@@ -1,10 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # The command-line tool.  It uses the public interface only.
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
 list(JOIN ROPE_SETS " " set_names)
 add_executable(rope_tool
-  src/tool/main.c)
+  src/tool/apply.c
+  src/tool/element.c
+  src/tool/expected.c
+  src/tool/fixed.c
+  src/tool/info.c
+  src/tool/main.c
+  src/tool/npy.c
+  src/tool/options.c
+  src/tool/output.c
+  src/tool/request.c
+  src/tool/say.c
+  src/tool/table.c
+  src/tool/verify.c)
 target_compile_definitions(rope_tool PRIVATE
   "ROPE_TOOL_SETS=\"${set_names}\"" "ROPE_TOOL_SLEEF=\"${SLEEF_VERSION}\"")
-target_link_libraries(rope_tool PRIVATE rope_flags rope m)
+target_link_libraries(rope_tool PRIVATE rope_flags rope_exact rope Threads::Threads m)
 set_target_properties(rope_tool PROPERTIES OUTPUT_NAME rope)
 install(TARGETS rope_tool)
