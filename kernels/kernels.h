@@ -46,7 +46,9 @@ struct rope_rotate_args {
 };
 typedef void rope_rotate_fn(const struct rope_rotate_args *args);
 
-/* How the two results of a rows slot are laid out; "stored" means rounded once to the element type.
+/*
+ * How the two results of a rows slot are laid out.  Results are rounded once to the element type; bf16 results
+ * below 2^-126 in magnitude may be rounded a second time, off by at most 2^-150.
  */
 enum rope_kernel_layout {
     RK_SEPARATE, /* cos[i] and sin[i] */

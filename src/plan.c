@@ -249,7 +249,12 @@ rope_status rope_plan_create(const rope_spec *given, rope_plan **out_plan)
     rope_spec room;
     const rope_spec *spec = rope_descriptor(given, &room, sizeof room, SPEC_SIZE_0_1);
     if (spec == NULL)
-        return ROPE_ERR_STRUCT;
+        return given->struct_size < SPEC_SIZE_0_1
+                   ? ROPE_ERR_STRUCT
+                   : rope_fail((struct rope_message){given->message, given->message_size},
+                               ROPE_ERR_STRUCT,
+                               "spec.struct_size: %u: must be %zu, or more with zeros behind",
+                               (unsigned)given->struct_size, sizeof(rope_spec));
     const struct rope_message message = {spec->message, spec->message_size};
 
     rope_plan draft = {.head_dim = 0};

@@ -57,6 +57,9 @@ rope_status rope_positions_check(const rope_positions *positions, size_t batch, 
 /* Position of a token.  rope_positions_check has passed. */
 struct rope_place rope_position_at(const rope_positions *positions, size_t batch, size_t token);
 
+/* The same position as the number of a row. */
+int64_t rope_row_number_at(const rope_positions *positions, size_t batch, size_t token);
+
 /* cos and sin scales of a direction: m, 1/m or 1, and the sign of the angle. */
 void rope_direction_scales(const rope_plan *plan, rope_direction direction, double *cos_scale,
                            double *sin_scale);

@@ -77,6 +77,11 @@ struct rope_place rope_position_at(const rope_positions *positions, size_t batch
     return place;
 }
 
+int64_t rope_row_number_at(const rope_positions *positions, size_t batch, size_t token)
+{
+    return integer_at(positions, batch, token);
+}
+
 /* What a value must satisfy. */
 struct range {
     const size_t *row_count; /* NULL: a position */

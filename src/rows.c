@@ -181,7 +181,12 @@ rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *given_posi
     const rope_rows *rows =
         rope_descriptor(given_rows, &rows_room, sizeof rows_room, ROWS_SIZE_0_1);
     if (rows == NULL)
-        return ROPE_ERR_STRUCT;
+        return given_rows->struct_size < ROWS_SIZE_0_1
+                   ? ROPE_ERR_STRUCT
+                   : rope_fail((struct rope_message){given_rows->message, given_rows->message_size},
+                               ROPE_ERR_STRUCT,
+                               "rows.struct_size: %u: must be %zu, or more with zeros behind",
+                               (unsigned)given_rows->struct_size, sizeof(rope_rows));
     const struct rope_message message = {rows->message, rows->message_size};
     if (plan == NULL || given_positions == NULL)
         return rope_fail(message, ROPE_ERR_NULL, "%s: NULL: must be given",
