@@ -36,7 +36,7 @@ static const double factors[] = {1.0, 1.1386294361119891}; /* none; YaRN's for a
 
 enum { MAX_DIM = 256, FACTORS = COUNT(factors), UNITS = COUNT(bases) * COUNT(dims) };
 
-enum kind { DENSE, NEAR, FAR, FRACTION_F32, FRACTION_F64, ANGLE_F32, KINDS };
+enum kind { DENSE, NEAR, FAR, HARD, FRACTION_F32, FRACTION_F64, ANGLE_F32, KINDS };
 
 static const struct {
     const char *name;
@@ -44,8 +44,9 @@ static const struct {
     unsigned weight; /* share of the entries; dense gets what 10^8 entries need to be complete */
 } kinds[KINDS] = {
     {"integer to 4,096", ROPE_I32, 2},    {"integer to 2^20", ROPE_I32, 1},
-    {"integer to 2^31 - 1", ROPE_I64, 1}, {"fractional f32", ROPE_F32, 1},
-    {"fractional f64", ROPE_F64, 1},      {"angle f32", ROPE_F64, 1},
+    {"integer to 2^31 - 1", ROPE_I64, 1}, {"near a zero", ROPE_I64, 1},
+    {"fractional f32", ROPE_F32, 1},      {"fractional f64", ROPE_F64, 1},
+    {"angle f32", ROPE_F64, 1},
 };
 
 enum { DENSE_LAST = 4096 };
@@ -88,7 +89,7 @@ static void die(const char *message)
     exit(2);
 }
 
-/* ---- Random positions ---- */
+/* ---- Random numbers ---- */
 
 /* splitmix64 (Steele, Lea, Flood, OOPSLA 2014). */
 static uint64_t random_bits(uint64_t *state)
@@ -123,35 +124,6 @@ static size_t positions_of(enum kind kind)
         weights += kinds[k].weight;
     const unsigned long long share = options.entries * kinds[kind].weight / weights;
     return (size_t)((share + per_position - 1) / per_position);
-}
-
-/* Position number `index` of a kind; the borders of the ranges come first. */
-static double make_position(enum kind kind, size_t index, uint64_t *state)
-{
-    static const double near[] = {1048575, 65535, 65536, 65537, 1023, 1024, 1025};
-    static const double far[] = {2147483647, 1048576, 16777217, 2147483646, 1073741824, 1048577};
-    const double sign = random_bits(state) & 1 ? -1.0 : 1.0;
-    switch (kind) {
-    case DENSE:
-        if (positions_of(DENSE) > DENSE_LAST && index <= DENSE_LAST)
-            return sign * (double)index;
-        return sign * floor(random_unit(state) * (DENSE_LAST + 1));
-    case NEAR:
-        return sign * (index < COUNT(near) ? near[index] : floor(random_unit(state) * 0x1p20));
-    case FAR:
-        return sign * (index < COUNT(far) ? far[index] : floor(random_unit(state) * 0x1p31));
-    case FRACTION_F32: { /* cut, not rounded up to 2^31 */
-        const double magnitude = random_magnitude(state, -10);
-        const double unit = ldexp(1.0, ilogb(magnitude) - 23);
-        return sign * floor(magnitude / unit) * unit;
-    }
-    case FRACTION_F64:
-        return sign * random_magnitude(state, -20);
-    default: /* integers and fractions of all sizes */
-        if (index % 2 == 0)
-            return sign * floor(random_magnitude(state, 0));
-        return sign * random_magnitude(state, -10);
-    }
 }
 
 /* ---- The truth ---- */
@@ -232,6 +204,68 @@ static struct truth scale(struct truth value, double factor)
     const double rest = fma(value.hi, factor, -product) + value.lo * factor;
     const double hi = product + rest;
     return (struct truth){hi, rest - (hi - product)};
+}
+
+/* ---- Positions ---- */
+
+/*
+ * An integer position at which cos or sin of some pair is as near to 0 as 1e-9, so that an f32 entry
+ * hides little of the error: a small multiple of the denominator of a convergent of the continued
+ * fraction of the quarter turns per position.
+ */
+static double hard_position(struct reference *reference, uint64_t *state)
+{
+    const size_t pair = (size_t)(random_bits(state) % reference->pairs);
+    const int terms = 1 + (int)(random_bits(state) % 24);
+    mpfr_ptr rest = reference->turn;
+    mpfr_mul_2ui(rest, reference->turns[pair], 2, MPFR_RNDN);
+    mpfr_frac(rest, rest, MPFR_RNDN);
+    double before = 0, denominator = 1;
+    for (int term = 0; term < terms; term++) {
+        mpfr_ui_div(rest, 1, rest, MPFR_RNDN);
+        const double next = mpfr_get_d(rest, MPFR_RNDZ) < 0x1p31
+                                ? floor(mpfr_get_d(rest, MPFR_RNDZ)) * denominator + before
+                                : 0x1p31;
+        if (next >= 0x1p31)
+            break;
+        before = denominator;
+        denominator = next;
+        mpfr_frac(rest, rest, MPFR_RNDN);
+    }
+    const double multiples = fmin(16.0, floor(0x1.fffffffcp30 / denominator));
+    return denominator * (1 + floor(random_unit(state) * multiples));
+}
+
+/* Position number `index` of a kind; the borders of the ranges come first. */
+static double make_position(struct reference *reference, enum kind kind, size_t index,
+                            uint64_t *state)
+{
+    static const double near[] = {1048575, 65535, 65536, 65537, 1023, 1024, 1025};
+    static const double far[] = {2147483647, 1048576, 16777217, 2147483646, 1073741824, 1048577};
+    const double sign = random_bits(state) & 1 ? -1.0 : 1.0;
+    switch (kind) {
+    case DENSE:
+        if (positions_of(DENSE) > DENSE_LAST && index <= DENSE_LAST)
+            return sign * (double)index;
+        return sign * floor(random_unit(state) * (DENSE_LAST + 1));
+    case NEAR:
+        return sign * (index < COUNT(near) ? near[index] : floor(random_unit(state) * 0x1p20));
+    case FAR:
+        return sign * (index < COUNT(far) ? far[index] : floor(random_unit(state) * 0x1p31));
+    case HARD:
+        return sign * hard_position(reference, state);
+    case FRACTION_F32: { /* cut, not rounded up to 2^31 */
+        const double magnitude = random_magnitude(state, -10);
+        const double unit = ldexp(1.0, ilogb(magnitude) - 23);
+        return sign * floor(magnitude / unit) * unit;
+    }
+    case FRACTION_F64:
+        return sign * random_magnitude(state, -20);
+    default: /* integers and fractions of all sizes */
+        if (index % 2 == 0)
+            return sign * floor(random_magnitude(state, 0));
+        return sign * random_magnitude(state, -10);
+    }
 }
 
 /* ---- Comparison ---- */
@@ -413,7 +447,7 @@ static void run_kind(struct work *work, enum kind kind, uint64_t *state)
     for (size_t done = 0; done < total;) {
         const size_t count = total - done < CHUNK ? total - done : CHUNK;
         for (size_t t = 0; t < count; t++) {
-            work->positions[t] = make_position(kind, done + t, state);
+            work->positions[t] = make_position(&work->reference, kind, done + t, state);
             reference_row(&work->reference, kind, work->positions[t], work->truth + t * work->dim);
         }
         store_positions(work, kinds[kind].dtype, count);
