@@ -104,13 +104,15 @@ int reference_within(struct reference_bounds bounds, double value)
 }
 
 void reference_cos_sin(enum dtype type, mpfr_srcptr angle, double cos_scale, double sin_scale,
-                       double slack, struct reference_bounds out[2])
+                       double divisor, double slack, struct reference_bounds out[2])
 {
     mpfr_t cosine, sine;
     mpfr_inits2(REFERENCE_BITS, cosine, sine, (mpfr_ptr)NULL);
     mpfr_sin_cos(sine, cosine, angle, MPFR_RNDN);
     mpfr_mul_d(cosine, cosine, cos_scale, MPFR_RNDN);
     mpfr_mul_d(sine, sine, sin_scale, MPFR_RNDN);
+    mpfr_div_d(cosine, cosine, divisor, MPFR_RNDN);
+    mpfr_div_d(sine, sine, divisor, MPFR_RNDN);
     out[0] = reference_bounds(type, cosine, slack);
     out[1] = reference_bounds(type, sine, slack);
     mpfr_clears(cosine, sine, (mpfr_ptr)NULL);

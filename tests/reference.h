@@ -46,9 +46,9 @@ struct reference_bounds {
 struct reference_bounds reference_bounds(enum dtype type, mpfr_srcptr truth, double slack);
 int reference_within(struct reference_bounds bounds, double value);
 
-/* cos_scale cos(angle) and sin_scale sin(angle) of an angle in radians. */
+/* cos_scale cos(angle) / divisor and sin_scale sin(angle) / divisor of an angle in radians. */
 void reference_cos_sin(enum dtype type, mpfr_srcptr angle, double cos_scale, double sin_scale,
-                       double slack, struct reference_bounds out[2]);
+                       double divisor, double slack, struct reference_bounds out[2]);
 
 /* Correctly rounded f64 of a value. */
 double reference_f64(mpfr_srcptr value);
