@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Tests of the program `rope`.  Usage: test_tool.sh ROPE, the path of the program.  Needs nothing but POSIX utilities.
+# Tests of the program `rope`.  Usage: test_tool.sh ROPE, the path of the program.  Needs no interpreter but sh.
 # Expected bytes come from the formulas in rope.h, evaluated with 60 digits and exact fractions, never from the program.
 set -u
 case $1 in
@@ -578,7 +578,8 @@ bad "--rotary-dim or --head-dim: is required" table --positions 0:1 t.npy
 bad "--positions: 0:x: must be START:COUNT or a file" table --positions 0:x --rotary-dim 4 t.npy
 bad "reach beyond" table --positions 1:2147483648 --rotary-dim 4 t.npy
 bad "a second file is required" verify q.npy
-bad "no operand goes with" verify q.npy q.npy --q q.npy
+bad "--q: does not go with two files" verify q.npy q.npy --q q.npy
+bad "--theta: does not go with two files" verify q.npy q.npy --theta 500000
 bad "q.npy: one operand too many" verify q.npy q.npy q.npy
 bad "extra: no operand expected" info extra
 
@@ -611,7 +612,7 @@ while [ "$(ls -A)" = "$before" ] && kill -0 $pid 2>/dev/null && [ $tries -lt 100
     tries=$((tries + 1))
 done
 kill -TERM $pid
-wait $pid
+wait $pid 2>/dev/null
 check "a signal: exit code" $? 143
 check "a signal: files" "$(ls -A)" "$before"
 equal r.npy kept.npy

@@ -172,14 +172,14 @@ uint64_t tool_element_encode(rope_dtype dtype, double rounded)
     }
 }
 
-static int is_integer(rope_dtype dtype)
+int tool_element_is_integer(rope_dtype dtype)
 {
     return dtype == ROPE_I32 || dtype == ROPE_I64 || dtype == TOOL_U16;
 }
 
 int tool_element_is_nan(rope_dtype dtype, uint64_t bits)
 {
-    return !is_integer(dtype) && isnan(tool_element_value(dtype, bits));
+    return !tool_element_is_integer(dtype) && isnan(tool_element_value(dtype, bits));
 }
 
 /* Words in the order of their values, as unsigned numbers. */
@@ -188,7 +188,7 @@ static uint64_t rank(rope_dtype dtype, uint64_t bits)
     const uint64_t sign = (uint64_t)1 << (8 * tool_element_size(dtype) - 1);
     if (dtype == TOOL_U16)
         return bits;
-    if (is_integer(dtype))
+    if (tool_element_is_integer(dtype))
         return bits ^ sign;
     return bits & sign ? sign - 1 - (bits ^ sign) : bits ^ sign;
 }

@@ -27,6 +27,7 @@ double tool_element_value(rope_dtype dtype, uint64_t bits);
 double tool_element_round(rope_dtype dtype, double value);
 uint64_t tool_element_encode(rope_dtype dtype, double rounded);
 
+int tool_element_is_integer(rope_dtype dtype);
 int tool_element_is_nan(rope_dtype dtype, uint64_t bits);
 
 /* Steps from one word to the other in the order of their values, -0 below +0; UINT64_MAX if just

@@ -62,7 +62,8 @@ static const struct option {
      "keys, same batch and tokens; either of --q and --k may be absent"},
     {"q-out", ROTATION, TEXT, AT(q_out), NULL, "FILE", "the rotated queries"},
     {"k-out", ROTATION, TEXT, AT(k_out), NULL, "FILE", "the rotated keys"},
-    {"bf16", ROTATION, FLAG, AT(bf16), NULL, "", "<u2 files hold bf16, which .npy has no name for"},
+    {"bf16", ROTATION | TOOL_COMPARE, FLAG, AT(bf16), NULL, "",
+     "<u2 files hold bf16, which .npy has no name for"},
     {"positions", ROTATION, TEXT, AT(positions), NULL, "START|FILE",
      "first position (default 0), or a file of i4 i8 f4 f8, [tokens] or [batch, tokens]"},
     {"positions", TOOL_TABLE, TEXT, AT(positions), NULL, "START:COUNT|FILE",
@@ -99,10 +100,10 @@ static const struct option {
     {"dtype", TOOL_TABLE, WORD, AT(dtype), dtypes, "",
      "type of the entries; bf16 is written as <u2"},
     {"layout", TOOL_TABLE, WORD, AT(layout), layouts, "", "layout of the rows, see below"},
-    {"max-ulp", TOOL_VERIFY, SIZE, AT(max_ulp), NULL, "N",
+    {"max-ulp", TOOL_VERIFY | TOOL_COMPARE, SIZE, AT(max_ulp), NULL, "N",
      "accept values up to N steps apart (default 0)"},
-    {"max-abs", TOOL_VERIFY, REAL, AT(max_abs), NULL, "X",
-     "accept values up to X apart (default 0)"},
+    {"max-abs", TOOL_VERIFY | TOOL_COMPARE, REAL, AT(max_abs), NULL, "X",
+     "accept values up to X apart (0: -0 for +0)"},
     {"help", ~0U, FLAG, AT(help), NULL, "", "print this and exit"},
 };
 enum { OPTIONS = sizeof table / sizeof *table };
@@ -185,6 +186,7 @@ int tool_options_read(struct tool_options *options, enum tool_command command, i
     memset(options, 0, sizeof *options);
     options->k_rotary_offset = SIZE_MAX;
     options->dtype = ROPE_F32;
+    options->max_abs = -1;
     for (int i = 0; i < count; i++) {
         const char *const argument = arguments[i];
         if (strcmp(argument, "-h") == 0) {
@@ -205,6 +207,8 @@ int tool_options_read(struct tool_options *options, enum tool_command command, i
             return tool_bad("--%.*s: unknown option, see --help", (int)length, argument + 2);
         if (given[option - table]++)
             return tool_bad("--%s: given twice", option->name);
+        if (!(option->commands & TOOL_COMPARE))
+            options->not_compare = option->name;
         const char *value = argument[2 + length] == '=' ? argument + 2 + length + 1 : NULL;
         if (option->kind == FLAG && value != NULL)
             return tool_bad("--%s: %s: takes no value", option->name, value);

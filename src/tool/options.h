@@ -7,8 +7,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Commands, as bits of the set of commands that know an option. */
-enum tool_command { TOOL_INFO = 1, TOOL_TABLE = 2, TOOL_APPLY = 4, TOOL_VERIFY = 8 };
+/* Commands, as bits of the set of commands that know an option; TOOL_COMPARE is verify with two files. */
+enum tool_command {
+    TOOL_INFO = 1,
+    TOOL_TABLE = 2,
+    TOOL_APPLY = 4,
+    TOOL_VERIFY = 8,
+    TOOL_COMPARE = 16
+};
 
 /* Zero or NULL where an option was not given, unless said otherwise.  Words are the ROPE_*
  * constants they stand for. */
@@ -16,6 +22,8 @@ struct tool_options {
     const char *operands[2]; /* table: the output; verify: two files to compare */
     size_t operand_count;
     int help;
+    const char
+        *not_compare; /* the name of an option given that TOOL_COMPARE does not know, or NULL */
 
     const char *q;
     const char *k;
@@ -46,7 +54,7 @@ struct tool_options {
     int32_t layout;
 
     size_t max_ulp;
-    double max_abs;
+    double max_abs; /* -1 where not given */
 };
 
 /* Reads the arguments behind the name of the command. */

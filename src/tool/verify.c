@@ -53,6 +53,8 @@ static void tally_difference(struct tally *tally, size_t index, uint64_t found, 
         fabs(tool_element_value(tally->dtype, found) - tool_element_value(tally->dtype, wanted));
     if (isnan(apart))
         apart = (double)INFINITY;
+    if (tool_element_is_integer(tally->dtype))
+        apart = (double)ulp; /* the values may not fit an f64 */
     const int refused =
         !in_bound && ulp > tally->max_ulp_accepted && !(apart <= tally->max_abs_accepted);
     const int sooner = index < tally->first.index;
@@ -345,9 +347,9 @@ int tool_verify(const struct tool_options *options)
     struct tool_expected expected;
     struct subject subjects[TOOL_TENSORS];
     if (options->operand_count == 2)
-        return options->q == NULL && options->k == NULL
+        return options->not_compare == NULL
                    ? compare_files(options)
-                   : tool_bad("%s: no operand goes with --q or --k", options->operands[0]);
+                   : tool_bad("--%s: does not go with two files", options->not_compare);
     if (options->operand_count == 1)
         return tool_bad("%s: a second file is required", options->operands[0]);
     memset(&expected, 0, sizeof expected);
