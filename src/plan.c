@@ -19,7 +19,7 @@ static_assert(offsetof(rope_spec, scheme) == 4 && offsetof(rope_spec, head_dim) 
                   offsetof(rope_spec, attention_factor) == 56 &&
                   offsetof(rope_spec, inv_freq) == 64 &&
                   offsetof(rope_spec, inv_freq_count) == 72 && offsetof(rope_spec, message) == 80 &&
-                  offsetof(rope_spec, message_size) == 88 && sizeof(rope_spec) == 96,
+                  offsetof(rope_spec, message_size) == 88 && offsetof(rope_spec, length) == 96,
               "rope_spec is frozen");
 static_assert(offsetof(rope_info, scheme) == 4 && offsetof(rope_info, head_dim) == 8 &&
                   offsetof(rope_info, rotary_dim) == 16 &&
@@ -28,10 +28,13 @@ static_assert(offsetof(rope_info, scheme) == 4 && offsetof(rope_info, head_dim) 
                   offsetof(rope_info, factor) == 48 &&
                   offsetof(rope_info, attention_factor) == 56 &&
                   offsetof(rope_info, table_bytes) == 64 && offsetof(rope_info, isa) == 72 &&
-                  offsetof(rope_info, reserved) == 76 && sizeof(rope_info) == 80,
+                  offsetof(rope_info, reserved) == 76 && offsetof(rope_info, softmax_factor) == 80,
               "rope_info is frozen");
 #endif
-enum { SPEC_SIZE_0_1 = sizeof(rope_spec), INFO_SIZE_0_1 = sizeof(rope_info) };
+enum {
+    SPEC_SIZE_0_1 = offsetof(rope_spec, length),
+    INFO_SIZE_0_1 = offsetof(rope_info, softmax_factor)
+};
 
 /* Keeps the tables of a hostile spec below 90 MiB; models have 512 at most. */
 enum { ROTARY_DIM_MAX = 4096 };

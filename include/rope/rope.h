@@ -117,14 +117,32 @@ enum { ROPE_HALF = 0, ROPE_INTERLEAVED = 1 };
 typedef int32_t rope_pairing_out;
 enum { ROPE_OUT_SAME = 0, ROPE_OUT_HALF = 1, ROPE_OUT_INTERLEAVED = 2 };
 
-/* Where the inverse frequencies come from. */
+/*
+ * Where the inverse frequencies come from.  e_i = theta^(-2 i / d); s = factor, n = length, M = max_length,
+ * L = original_length; what a scheme does not read must be zero.
+ */
 typedef int32_t rope_scheme;
 enum {
-    ROPE_SCHEME_DEFAULT =
-        0, /* f_i = theta^(-2 i / d)                             RoFormer, section 3.3 */
-    ROPE_SCHEME_LINEAR =
-        1, /* f_i = theta^(-2 i / d) / factor                    Chen et al., arXiv:2306.15595 */
-    ROPE_SCHEME_CUSTOM = 2 /* f_i = inv_freq[i], the caller's own */
+    /* f_i = e_i.  RoFormer, arXiv:2104.09864, section 3.3 */
+    ROPE_SCHEME_DEFAULT = 0,
+    /* f_i = e_i / s.  Position interpolation: Chen et al., arXiv:2306.15595 */
+    ROPE_SCHEME_LINEAR = 1,
+    /* f_i = inv_freq[i] */
+    ROPE_SCHEME_CUSTOM = 2,
+    /* theta' = theta s^(d / (d - 2)), d > 2.  "NTK-aware"; Hunyuan calls s alpha */
+    ROPE_SCHEME_NTK = 3,
+    /* f_i = e_i / exp(a (i + 1)^b), a = ln s / (d/2)^b, b = ntk_exponent (0 = 1).  "Mixed NTK"; vLLM's "ntk" */
+    ROPE_SCHEME_NTK_MIXED = 4,
+    /* theta' = theta (s n / M - (s - 1))^(d / (d - 2)) where n > M, else theta; d > 2 */
+    ROPE_SCHEME_DYNAMIC_NTK = 5,
+    /* e_i blended with e_i / s over a ramp of pairs.  YaRN: Peng et al., arXiv:2309.00071, section 3.2 */
+    ROPE_SCHEME_YARN = 6,
+    /* f_i = e_i / long_factor[i] where n > L, else e_i / short_factor[i].  LongRoPE: arXiv:2402.13753; Phi-3 */
+    ROPE_SCHEME_LONGROPE = 7,
+    /* blended by wavelength 2 pi / e_i against L / low_freq_factor and L / high_freq_factor.  Llama 3.1 */
+    ROPE_SCHEME_LLAMA3 = 8,
+    /* f_i = theta^(-2 i / H) / s for i < active_pairs, else 0: such pairs pass through.  Gemma 4 */
+    ROPE_SCHEME_PROPORTIONAL = 9
 };
 
 /* How the angle is formed. */
@@ -178,6 +196,34 @@ enum {
     ROPE_ISA_NEON = 4
 };
 
+/*
+ * Which axis of the position a pair takes, and which frequency.  Pair i has angle p[axis(i)] f[freq(i)].  Sections count
+ * pairs; they must not be negative, and their sum must be 1..d/2 (exactly d/2 where nothing else is said).
+ */
+typedef int32_t rope_axis_layout;
+enum {
+    /* one axis; with pair_axis or pair_freq: the caller's own maps */
+    ROPE_AXES_ONE = 0,
+    /* sections[0] pairs of axis 0, then sections[1] of axis 1, ...; freq(i) = i.  Qwen2-VL, GLM-4V, Hunyuan XD (4) */
+    ROPE_AXES_SECTIONS = 1,
+    /* i % 3 = 1 and i < 3 sections[1]: axis 1; i % 3 = 2 and i < 3 sections[2]: axis 2; else axis 0.  Qwen3-VL */
+    ROPE_AXES_INTERLEAVED = 2,
+    /* ggml MROPE: as SECTIONS over i mod the sum of the 4 sections, which may be less than d/2 */
+    ROPE_AXES_GGML_MROPE = 3,
+    /* ggml IMROPE: as INTERLEAVED, but axis 0 only where i % 3 = 0 and i < 3 sections[0]; what is left takes axis 3 */
+    ROPE_AXES_GGML_IMROPE = 4,
+    /* sections t, h, w: the first h + w pairs alternate h, w; then t.  freq: i / 2 of h's, h + i / 2 of w's.  Ernie 4.5-VL */
+    ROPE_AXES_ERNIE = 5,
+    /* axis(i) cycles through the axes that have pairs left.  openPangu */
+    ROPE_AXES_CYCLIC = 6,
+    /* as SECTIONS, but each axis starts again: freq(i) = place in its section, of theta^(-2 j / (2 sections[axis])).
+       Vision towers, Flux, Wan, Hunyuan video */
+    ROPE_AXES_RESTART = 7,
+    /* two axes, i < d/4: axis 0, freq(i) = 2 i; else axis 1, freq(i) = 2 (i - d/4) + 1.  Pixtral */
+    ROPE_AXES_PIXTRAL = 8
+};
+enum { ROPE_AXES_MAX = 8 };
+
 /* ---- The plan: how positions become angles
  * -------------------------------------------------------------------------- */
 
@@ -205,11 +251,51 @@ typedef struct rope_spec {
     size_t inv_freq_count;   /* CUSTOM: exactly d/2.  Other schemes: 0 */
     char *message;           /* receives one line on error; may be NULL */
     size_t message_size;     /* bytes at message */
+    /* further parameters of the schemes */
+    size_t
+        length; /* n, tokens of the sequence (highest position + 1).  DYNAMIC_NTK, LONGROPE; 0 = short */
+    size_t
+        max_length; /* M, max_position_embeddings.  DYNAMIC_NTK; YARN and LONGROPE where factor is 0 */
+    size_t original_length; /* L, tokens of the original training.  YARN, LONGROPE, LLAMA3 */
+    double ntk_exponent;    /* NTK_MIXED: finite, > 0; 0 = 1 */
+    double beta_fast;       /* YARN: rotations over L from which on a pair is left alone; 0 = 32 */
+    double beta_slow;       /* YARN: rotations over L below which a pair is interpolated; 0 = 1 */
+    double mscale; /* YARN: with mscale_all_dim gives m = g(mscale) / g(mscale_all_dim), where */
+    double
+        mscale_all_dim; /* g(k) = 1 + mscale_log k ln s, 1 if s <= 1; else m = g(1).  0 = absent */
+    double mscale_log;  /* YARN: 0 = 0.1; TeleChat 3 has 0.07 */
+    double low_freq_factor;     /* LLAMA3: finite, > 0 */
+    double high_freq_factor;    /* LLAMA3: >= low_freq_factor; equal is a step */
+    const double *short_factor; /* LONGROPE: d/2 divisors, > 0 */
+    const double *long_factor;  /* LONGROPE: d/2 divisors, > 0 */
+    size_t factor_count;        /* LONGROPE: exactly d/2 */
+    const double *
+        divisors; /* DEFAULT, LINEAR, YARN: e_i is divided by these first; > 0, infinity gives 0.  GGUF
+                                  rope_freqs, longrope lists; or NULL */
+    size_t divisor_count; /* exactly d/2 with divisors */
+    size_t active_pairs;  /* PROPORTIONAL: 1..d/2 */
+    uint32_t
+        no_truncate; /* YARN: 1 = the ends of the ramp are not rounded to whole pairs (gpt-oss) */
+    /* positions of several axes */
+    rope_axis_layout axis_layout; /* ROPE_AXES_* */
+    size_t
+        axes; /* 0 = what axis_layout implies: 1, the number of sections, 4 for ggml, 2 for Pixtral */
+    const int32_t *
+        sections; /* SECTIONS, INTERLEAVED, GGML_*, ERNIE, CYCLIC, RESTART: pairs of each axis; else NULL */
+    size_t section_count;
+    const int32_t *pair_axis; /* ONE: axis 0..axes-1 of each of the d/2 pairs, or NULL; else NULL */
+    const int32_t
+        *pair_freq; /* ONE: index 0..d/2-1 of the frequency of each pair, or NULL; else NULL */
+    size_t
+        pairing_chunk; /* half-split within chunks of this many elements, which must divide d and be even: pair i
+                                  is x = chunk * c + i % (chunk / 2), y = x + chunk / 2, c = i / (chunk / 2).  Gemma 4
+                                  vision; 0 = d */
 } rope_spec;
-#define ROPE_SPEC_INIT                                                                          \
-    {                                                                                           \
-        sizeof(rope_spec), ROPE_SCHEME_DEFAULT, 0, 0, 0, ROPE_HALF, ROPE_ANGLE_EXACT, 0.0, 0.0, \
-            0.0, NULL, 0, NULL, 0                                                               \
+#define ROPE_SPEC_INIT                                                                             \
+    {                                                                                              \
+        sizeof(rope_spec), ROPE_SCHEME_DEFAULT, 0, 0, 0, ROPE_HALF, ROPE_ANGLE_EXACT, 0.0, 0.0,    \
+            0.0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, NULL, NULL, 0, \
+            NULL, 0, 0, 0, ROPE_AXES_ONE, 0, NULL, 0, NULL, NULL, 0                                \
     }
 
 /*
@@ -245,10 +331,17 @@ typedef struct rope_info {
     size_t table_bytes;      /* memory held by the plan's tables */
     rope_isa isa;            /* the set whose kernels the plan calls */
     uint32_t reserved;       /* 0 */
+    double
+        softmax_factor; /* YARN with mscale_all_dim: g(mscale_all_dim)^2, else 1.  DeepSeek multiplies the scale of its
+                                softmax by it, beside m on the rows; other models that name mscale do not */
+    size_t axes; /* positions of a token */
+    uint32_t
+        is_long; /* LONGROPE: 1 if the long list is in use; DYNAMIC_NTK: 1 if theta was raised */
+    uint32_t reserved2; /* 0 */
 } rope_info;
-#define ROPE_INFO_INIT                                              \
-    {                                                               \
-        sizeof(rope_info), 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0, 0 \
+#define ROPE_INFO_INIT                                                            \
+    {                                                                             \
+        sizeof(rope_info), 0, 0, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0, 0, 0, 0.0, 0, 0, 0 \
     }
 
 /*
