@@ -789,7 +789,7 @@ GOLDEN_TEST(modules, frequencies, 23)
 GOLDEN_TEST(modules, f32_angles, 17)
 GOLDEN_TEST(huggingface, rotation, 30)
 GOLDEN_TEST(huggingface, frequencies, 42)
-GOLDEN_TEST(huggingface, f32_angles, 42)
+GOLDEN_TEST(huggingface, f32_angles, 41)
 
 int main(void)
 {
