@@ -274,6 +274,23 @@ equal alone.npy r.npy
 ok apply --k k-bf16.npy --k-out alone.npy --bf16 --positions 7
 equal alone.npy s.npy
 
+# every 16-bit pattern, NaN, infinities and subnormals among them, and as many odd f32 and f64
+awk 'BEGIN { for (i = 0; i < 65536; i++) printf "%c%c", i % 256, int(i / 256) }' >../patterns
+check "patterns: bytes" "$(wc -c <../patterns | tr -d ' ')" 131072
+for type in '<f2:32' '<u2:32:--bf16' '<f4:16' '<f8:8'; do
+    flag=${type#*:}
+    npy patterns.npy "${type%%:*}" "(${flag%:*}, 16, 128)" <../patterns
+    case $flag in
+    *:*) flag=${flag#*:} ;;
+    *) flag= ;;
+    esac
+    for options in "" "--arith eager" "--pairing interleaved --direction transpose --attention-factor 3"; do
+        both="--q patterns.npy --q-out r.npy --positions -15 $flag $options"
+        ok apply $both
+        ok verify $both
+    done
+done
+
 # verify sees every wrong setting and every wrong bit, and names the place
 both="--q q-f32.npy --q-out r.npy --positions 7"
 ok apply $both
@@ -564,6 +581,7 @@ bad "--theta: 0: must be a finite number above 0" apply --theta 0
 bad "--theta: inf: must be a finite number" apply --theta inf
 bad "--rotary-dim: -2: must be a whole number" apply --rotary-dim -2
 bad "--rotary-dim: 99999999999999999999: must be a whole number" apply --rotary-dim 99999999999999999999
+bad "--max-abs: -1: must be a finite number" verify q.npy q.npy --max-abs -1
 bad "--pairing: both: must be one of half interleaved" apply --pairing both
 bad "--threads: 257: must be 1..256" apply --q q.npy $io --threads 257
 bad "--q and --q-out: go together" apply --q q.npy

@@ -14,12 +14,12 @@ static const struct {
     const char *usage;
 } commands[] = {
     {"info", TOOL_INFO, tool_info, "what this library is and which instruction set it uses",
-     "usage: rope info\n\n"
-     "Prints the version, the instruction sets built in, those this machine can run, the active "
-     "one, and\n"
-     "the SLEEF it was built with.  If ROPE_ISA names no set that can be had, the active one is "
-     "\"none\", with\n"
-     "the reason, and the exit code is still 0."},
+     "usage: rope info\n"
+     "\n"
+     "Prints the version, the instruction sets built in, those this machine can run,\n"
+     "the active one, and the SLEEF it was built with. If ROPE_ISA names no set that\n"
+     "can be had, the active one is \"none\", with the reason, and the exit code is\n"
+     "still 0."},
     {"table", TOOL_TABLE, tool_table, "rows of cos and sin",
      "usage: rope table --positions START:COUNT|FILE --rotary-dim N [OPTION]... OUT.npy\n\n"
      "Writes one row for each position; n = rotary_dim / 2.  Layouts:\n"
@@ -29,29 +29,29 @@ static const struct {
      "  dup-half   [2, rows, 2 n]  the same, each row twice in a row: v 0..n-1, v 0..n-1\n"
      "  dup-pairs  [2, rows, 2 n]  the same, each entry twice: v 0, v 0, v 1, v 1, ..."},
     {"apply", TOOL_APPLY, tool_apply, "rotates queries and keys",
-     "usage: rope apply --q Q.npy --q-out OUT.npy [--k K.npy --k-out OUT.npy] [OPTION]...\n\n"
-     "Rotates q and k, of <f2, <f4, <f8, or of bf16 in <u2 with --bf16.  Outputs have the type and "
-     "the shape\n"
-     "of their inputs; all of them appear at the end, or none."},
+     "usage: rope apply --q Q.npy --q-out OUT.npy [--k K.npy --k-out OUT.npy] [OPTION]...\n"
+     "\n"
+     "Rotates q and k, of <f2, <f4, <f8, or of bf16 in <u2 with --bf16. Outputs have\n"
+     "the type and the shape of their inputs; all of them appear at the end, or none."},
     {"verify", TOOL_VERIFY, tool_verify, "checks a rotation, or compares two files",
      "usage: rope verify --q Q.npy --q-out OUT.npy [--k K.npy --k-out OUT.npy] [OPTION]...\n"
-     "       rope verify [--bf16] [--max-ulp N] [--max-abs X] A.npy B.npy\n\n"
-     "With the command line of rope apply: rotates again by a slow reference of its own and checks "
-     "the outputs.\n"
-     "The reference has cos and sin from 192-bit integer arithmetic.  Bound: the outputs lie where "
-     "exact\n"
-     "evaluation of the formulas in rope.h puts them for some cos and sin within the bound that "
-     "rope.h states for\n"
-     "rows: 1/2 ulp of the type of the rows (f64: 1 ulp) + 4e-16 m, 8e-16 m from |position| = 2^20 "
-     "on; what is not\n"
-     "rotated is equal.  So values can differ from the reference only where a cos or sin lies "
-     "within 8e-16 m of a\n"
-     "rounding boundary, or for f64.\n"
+     "       rope verify [--bf16] [--max-ulp N] [--max-abs X] A.npy B.npy\n"
+     "\n"
+     "With the command line of rope apply: rotates the inputs again by a slow\n"
+     "reference of its own, whose cos and sin come from 192-bit integers, and checks\n"
+     "the outputs. rope.h gives every cos and sin some room: 1/2 ulp of their type\n"
+     "(f64: 1 ulp) + 4e-16 m, or 8e-16 m from |position| = 2^20 on. An output is\n"
+     "within the bound if some cos and sin in that room give it, all arithmetic behind\n"
+     "them being exact to the bit; what is not rotated must be equal. So outputs\n"
+     "differ from the reference only for f64, or where a cos or sin lies within 8e-16\n"
+     "m of a rounding boundary.\n"
+     "\n"
      "With two files: compares them value by value.\n"
-     "One ulp is one step from a number to the next, -0 and +0 being neighbours; two NaN count as "
-     "equal.  A value\n"
-     "is accepted when it is within --max-ulp or within --max-abs.\n"
-     "Exit code 1 if a value is outside the bound or not accepted, or if types or shapes differ."},
+     "\n"
+     "One ulp is one step from a number to the next, -0 and +0 being neighbours; two\n"
+     "NaN count as equal. --max-ulp and --max-abs each accept more values. Exit code 1\n"
+     "if a value is neither within the bound nor accepted (\"refused\"), or if types or\n"
+     "shapes differ."},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -61,8 +61,8 @@ static void help(void)
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-8s %s\n", commands[i].name, commands[i].purpose);
     puts("\nrope COMMAND --help tells more; rope --version prints the version.\n"
-         "Exit codes: 0 done or equal, 1 a difference was found, 2 wrong usage or a bad file "
-         "(nothing is written).");
+         "Exit codes: 0 done or equal, 1 a difference was found, 2 usage or a bad file.\n"
+         "When a command fails it writes no file.");
 }
 
 static int run(int count, char **arguments)

@@ -99,7 +99,7 @@ static const struct option {
      "threads that share the work, 1..256 (default 1; verify uses one)"},
     {"dtype", TOOL_TABLE, WORD, AT(dtype), dtypes, "",
      "type of the entries; bf16 is written as <u2"},
-    {"layout", TOOL_TABLE, WORD, AT(layout), layouts, "", "layout of the rows, see below"},
+    {"layout", TOOL_TABLE, WORD, AT(layout), layouts, "", "layout of the rows, see above"},
     {"max-ulp", TOOL_VERIFY | TOOL_COMPARE, SIZE, AT(max_ulp), NULL, "N",
      "accept values up to N steps apart (default 0)"},
     {"max-abs", TOOL_VERIFY | TOOL_COMPARE, REAL, AT(max_abs), NULL, "X",
@@ -157,9 +157,9 @@ static int set(const struct option *option, struct tool_options *options, const 
                    ? TOOL_OK
                    : tool_bad("--%s: %s: must be a whole number", option->name, text);
     case REAL:
-        return parse_real(text, field)
+        return parse_real(text, field) && *(double *)field >= 0
                    ? TOOL_OK
-                   : tool_bad("--%s: %s: must be a finite number", option->name, text);
+                   : tool_bad("--%s: %s: must be a finite number, 0 or more", option->name, text);
     case POSITIVE: /* to the library 0 would mean the default */
         return parse_real(text, field) && *(double *)field > 0
                    ? TOOL_OK
