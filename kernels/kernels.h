@@ -66,6 +66,7 @@ enum rope_kernel_layout {
  * (f32)(position * freq[i]) radians; position and freq[i] are f32 values. |position| times the
  * largest frequency stays below 2^51 radians.
  */
+struct rope_rows_mix;
 struct rope_rows_args {
     void *cos;
     void *sin;
@@ -83,6 +84,26 @@ struct rope_rows_args {
     const double *turns_hi; /* direct */
     const double *turns_lo;
     const double *freq; /* direct_f32 */
+    const struct rope_rows_mix
+        *mix; /* several axes, which take the place of sin_scale, table_* and position; or NULL */
+};
+
+/*
+ * Positions of several axes: each pair takes the tables, the sign of the sine and the position of its own axis.  The
+ * arithmetic of an entry is that of one axis, so equal positions on all axes give the bits of a row without mix.
+ */
+enum { RK_MAX_AXES = 8, RK_AXES_GROUP = 8 };
+struct rope_rows_mix {
+    size_t axes;
+    const unsigned char
+        *present; /* bit a of present[i / RK_AXES_GROUP]: axis a occurs among these pairs */
+    const double *
+        masks; /* masks[a * mask_stride + i] is negative where pair i takes axis a, else positive */
+    size_t mask_stride;
+    double sin_scale[RK_MAX_AXES];
+    double position[RK_MAX_AXES];
+    const double *table_cos[RK_MAX_AXES][4];
+    const double *table_sin[RK_MAX_AXES][4];
 };
 typedef void rope_rows_fn(const struct rope_rows_args *args);
 

@@ -5,14 +5,10 @@
  * kernel_set.inc.h.
  */
 
-/* Scales, rounds and stores n <= WIDTH entries from entry i on; c and s are VECTORS vectors each.
+/* Rounds and stores n <= WIDTH entries from entry i on; c and s are VECTORS vectors each.
  */
 RV void KERNEL(rows_store)(const struct rope_rows_args *a, size_t i, size_t n, rv_f64 *c, rv_f64 *s)
 {
-    for (size_t k = 0; k < V(VECTORS); k++) {
-        c[k] = rv_mul_f64(c[k], rv_set_f64(a->cos_scale));
-        s[k] = rv_mul_f64(s[k], rv_set_f64(a->sin_scale));
-    }
     const V(block) cos_block = V(narrow)(c), sin_block = V(narrow)(s);
     V(elem) *cos_row = a->cos, *sin_row = a->sin;
     switch (a->layout) {
@@ -48,41 +44,88 @@ RV size_t KERNEL(rows_lanes)(size_t n, size_t k)
     return n <= before ? 0 : n - before < lanes ? n - before : lanes;
 }
 
+/*
+ * What each of the pairs from `at` on takes of its axis, blended together: entry f of `tables`, or one of `values` if tables
+ * is NULL.
+ */
+RV rv_f64 KERNEL(rows_mixed)(const struct rope_rows_mix *mix, const double *const (*tables)[4],
+                             size_t f, const double *values, size_t at, size_t lanes)
+{
+    const unsigned present = mix->present[at / RK_AXES_GROUP];
+    rv_f64 result = rv_set_f64(0.0);
+    int started = 0;
+    for (size_t axis = 0; axis < mix->axes; axis++) {
+        if ((present >> axis & 1u) == 0)
+            continue;
+        const rv_f64 value =
+            tables != NULL ? rv_load_f64(tables[axis][f] + at, lanes) : rv_set_f64(values[axis]);
+        const rv_f64 mask = rv_load_f64(mix->masks + axis * mix->mask_stride + at, lanes);
+        result = started ? rv_blend_f64(result, value, mask) : value;
+        started = 1;
+    }
+    return result;
+}
+
+/* Magnitude and sign. */
+RV void KERNEL(rows_scale)(const struct rope_rows_args *a, size_t at, size_t lanes, int mixed,
+                           rv_f64 *c, rv_f64 *s)
+{
+    const rv_f64 sin_scale = mixed
+                                 ? KERNEL(rows_mixed)(a->mix, NULL, 0, a->mix->sin_scale, at, lanes)
+                                 : rv_set_f64(a->sin_scale);
+    *c = rv_mul_f64(*c, rv_set_f64(a->cos_scale));
+    *s = rv_mul_f64(*s, sin_scale);
+}
+
+/* Row of factor f. */
+RV void KERNEL(rows_factor)(const struct rope_rows_args *a, size_t f, size_t at, size_t lanes,
+                            int mixed, rv_f64 *c, rv_f64 *s)
+{
+    const struct rope_rows_mix *mix = a->mix;
+    *c = mixed ? KERNEL(rows_mixed)(mix, mix->table_cos, f, NULL, at, lanes)
+               : rv_load_f64(a->table_cos[f] + at, lanes);
+    *s = mixed ? KERNEL(rows_mixed)(mix, mix->table_sin, f, NULL, at, lanes)
+               : rv_load_f64(a->table_sin[f] + at, lanes);
+}
+
 /* Complex product of table rows, in their order: c = c1 c2 - s1 s2, s = s1 c2 + c1 s2. */
-RV void KERNEL(rows_step)(const struct rope_rows_args *a, size_t i, size_t n, size_t factors)
+RV void KERNEL(rows_step)(const struct rope_rows_args *a, size_t i, size_t n, size_t factors,
+                          int mixed)
 {
     rv_f64 c[V(VECTORS)], s[V(VECTORS)];
     for (size_t k = 0; k < V(VECTORS); k++) {
         const size_t lanes = KERNEL(rows_lanes)(n, k), at = lanes != 0 ? i + k * RV_F64_LANES : 0;
-        c[k] = rv_load_f64(a->table_cos[0] + at, lanes);
-        s[k] = rv_load_f64(a->table_sin[0] + at, lanes);
+        KERNEL(rows_factor)(a, 0, at, lanes, mixed, &c[k], &s[k]);
         for (size_t f = 1; f < factors; f++) {
             const rv_f64 c1 = c[k], s1 = s[k];
-            const rv_f64 c2 = rv_load_f64(a->table_cos[f] + at, lanes);
-            const rv_f64 s2 = rv_load_f64(a->table_sin[f] + at, lanes);
+            rv_f64 c2, s2;
+            KERNEL(rows_factor)(a, f, at, lanes, mixed, &c2, &s2);
             c[k] = rv_fms_f64(c1, c2, rv_mul_f64(s1, s2));
             s[k] = rv_fma_f64(s1, c2, rv_mul_f64(c1, s2));
         }
+        KERNEL(rows_scale)(a, at, lanes, mixed, &c[k], &s[k]);
     }
     KERNEL(rows_store)(a, i, n, c, s);
 }
 
-RV void KERNEL(rows_any)(const struct rope_rows_args *a, size_t factors)
+RV void KERNEL(rows_any)(const struct rope_rows_args *a, size_t factors, int mixed)
 {
     const size_t width = V(WIDTH);
     size_t i = 0;
     for (; i + width <= a->pairs; i += width)
-        KERNEL(rows_step)(a, i, width, factors);
+        KERNEL(rows_step)(a, i, width, factors, mixed);
     if (i < a->pairs)
-        KERNEL(rows_step)(a, i, a->pairs - i, factors);
+        KERNEL(rows_step)(a, i, a->pairs - i, factors, mixed);
 }
 
 static void KERNEL(rows)(const struct rope_rows_args *a)
 {
-    if (a->factors == 2)
-        KERNEL(rows_any)(a, 2);
+    if (a->mix != NULL)
+        KERNEL(rows_any)(a, a->factors, 1);
+    else if (a->factors == 2)
+        KERNEL(rows_any)(a, 2, 0);
     else
-        KERNEL(rows_any)(a, a->factors);
+        KERNEL(rows_any)(a, a->factors, 0);
 }
 
 /*
@@ -107,14 +150,17 @@ RV void KERNEL(direct_turns)(rv_f64 q, rv_f64 hi, rv_f64 lo, rv_f64 *c, rv_f64 *
     *s = rv_fma_f64(c0, e, s0);
 }
 
-RV void KERNEL(direct_step)(const struct rope_rows_args *a, size_t i, size_t n, int f32_angle)
+RV void KERNEL(direct_step)(const struct rope_rows_args *a, size_t i, size_t n, int f32_angle,
+                            int mixed)
 {
     /* 1 / (2 pi) in double-double */
     const double inv_2pi_hi = 0x1.45f306dc9c883p-3, inv_2pi_lo = -0x1.6b01ec5417056p-57;
-    const rv_f64 position = rv_set_f64(a->position);
     rv_f64 c[V(VECTORS)], s[V(VECTORS)];
     for (size_t k = 0; k < V(VECTORS); k++) {
         const size_t lanes = KERNEL(rows_lanes)(n, k), at = lanes != 0 ? i + k * RV_F64_LANES : 0;
+        const rv_f64 position =
+            mixed ? KERNEL(rows_mixed)(a->mix, NULL, 0, a->mix->position, at, lanes)
+                  : rv_set_f64(a->position);
         if (f32_angle) {
             /* the product of two f32 values is exact in f64 */
             const rv_f64 freq = rv_load_f64(a->freq + at, lanes);
@@ -126,26 +172,33 @@ RV void KERNEL(direct_step)(const struct rope_rows_args *a, size_t i, size_t n, 
             (position, rv_load_f64(a->turns_hi + at, lanes), rv_load_f64(a->turns_lo + at, lanes),
              &c[k], &s[k]);
         }
+        KERNEL(rows_scale)(a, at, lanes, mixed, &c[k], &s[k]);
     }
     KERNEL(rows_store)(a, i, n, c, s);
 }
 
-RV void KERNEL(direct_any)(const struct rope_rows_args *a, int f32_angle)
+RV void KERNEL(direct_any)(const struct rope_rows_args *a, int f32_angle, int mixed)
 {
     const size_t width = V(WIDTH);
     size_t i = 0;
     for (; i + width <= a->pairs; i += width)
-        KERNEL(direct_step)(a, i, width, f32_angle);
+        KERNEL(direct_step)(a, i, width, f32_angle, mixed);
     if (i < a->pairs)
-        KERNEL(direct_step)(a, i, a->pairs - i, f32_angle);
+        KERNEL(direct_step)(a, i, a->pairs - i, f32_angle, mixed);
 }
 
 static void KERNEL(direct)(const struct rope_rows_args *a)
 {
-    KERNEL(direct_any)(a, 0);
+    if (a->mix != NULL)
+        KERNEL(direct_any)(a, 0, 1);
+    else
+        KERNEL(direct_any)(a, 0, 0);
 }
 
 static void KERNEL(direct_f32)(const struct rope_rows_args *a)
 {
-    KERNEL(direct_any)(a, 1);
+    if (a->mix != NULL)
+        KERNEL(direct_any)(a, 1, 1);
+    else
+        KERNEL(direct_any)(a, 1, 0);
 }

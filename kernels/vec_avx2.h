@@ -193,6 +193,10 @@ RV rv_f64 rv_set_f64(double value)
 {
     return _mm256_set1_pd(value);
 }
+RV rv_f64 rv_blend_f64(rv_f64 a, rv_f64 b, rv_f64 mask)
+{
+    return _mm256_blendv_pd(a, b, mask);
+}
 RV rv_f64 rv_add_f64(rv_f64 a, rv_f64 b)
 {
     return _mm256_add_pd(a, b);

@@ -135,6 +135,10 @@ RV rv_f64 rv_set_f64(double value)
 {
     return _mm512_set1_pd(value);
 }
+RV rv_f64 rv_blend_f64(rv_f64 a, rv_f64 b, rv_f64 mask)
+{
+    return _mm512_mask_mov_pd(a, _mm512_movepi64_mask(_mm512_castpd_si512(mask)), b);
+}
 RV rv_f64 rv_add_f64(rv_f64 a, rv_f64 b)
 {
     return _mm512_add_pd(a, b);

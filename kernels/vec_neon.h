@@ -171,6 +171,10 @@ RV rv_f64 rv_set_f64(double value)
 {
     return vdupq_n_f64(value);
 }
+RV rv_f64 rv_blend_f64(rv_f64 a, rv_f64 b, rv_f64 mask)
+{
+    return vbslq_f64(vcltzq_f64(mask), b, a);
+}
 RV rv_f64 rv_add_f64(rv_f64 a, rv_f64 b)
 {
     return vaddq_f64(a, b);

@@ -126,6 +126,10 @@ RV rv_f64 rv_set_f64(double value)
 {
     return value;
 }
+RV rv_f64 rv_blend_f64(rv_f64 a, rv_f64 b, rv_f64 mask) /* b where mask is negative, else a */
+{
+    return mask < 0.0 ? b : a;
+}
 RV rv_f64 rv_add_f64(rv_f64 a, rv_f64 b)
 {
     return a + b;
