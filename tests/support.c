@@ -264,6 +264,14 @@ void test_f16_ties_for(rope_isa isa)
     test_f16_ties_away((isa == ROPE_ISA_AVX2 || isa == ROPE_ISA_AVX512) && test_f16_ties_probe());
 }
 
+int test_fma_loses_bits(void)
+{
+    const volatile double a = 0x1.048dc0457cb5p+19;
+    const volatile double b = 0x1.0afc9271b3702p-8;
+    const volatile double product = a * b;
+    return fma(a, b, -product) == 0.0; /* the product is not exact */
+}
+
 double rng_element(struct rng *rng, enum dtype type, enum fill fill)
 {
     const int fraction_bits = formats[type].precision - 1;

@@ -77,6 +77,13 @@ void test_f16_ties_away(int away);
 /* Calls test_f16_ties_away() as the probe and the set demand. */
 void test_f16_ties_for(rope_isa isa);
 
+/*
+ * Debian's Bochs 2.7 also loses what an f64 fused multiply-add leaves when the sum cancels the product to below 2^-62 of
+ * it: the result is 0.  1 if this CPU does that.  Exact products are then a little off, and tests say so where they skip
+ * or allow for it.
+ */
+int test_fma_loses_bits(void);
+
 /* What an array is filled with. */
 enum fill {
     FILL_PLAIN,   /* -4..4 */
