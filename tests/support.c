@@ -97,6 +97,15 @@ enum dtype dtype_real(enum dtype type)
     return type == DT_F64 ? DT_F64 : DT_F32;
 }
 
+/* 2^exponent for exponents of normal f64 numbers; ldexp is slow, above all in emulators. */
+static double power_of_2(int exponent)
+{
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 /* Exponent of the last place of a finite value: of its binade, or of the subnormals. */
 static int last_place(enum dtype type, double value)
 {
@@ -116,15 +125,14 @@ double dtype_round(enum dtype type, double value)
     if (type == DT_F32)
         return (float)value; /* C11, annex F: the same rounding */
     const int place = last_place(type, value);
-    const double scaled =
-        ldexp(fabs(value), -place); /* exact: below 2^24 and a multiple of 2^-1074 */
+    const double scaled = fabs(value) * power_of_2(-place); /* exact, below 2^24 */
     double whole = floor(scaled);
     const double rest = scaled - whole;
     const int odd = (int)whole & 1;
     if (rest > 0.5 || (rest == 0.5 && (odd || (type == DT_F16 && ties_away))))
         whole += 1.0;
-    double rounded = ldexp(whole, place);
-    if (rounded >= ldexp(1.0, formats[type].emax + 1))
+    double rounded = whole * power_of_2(place);
+    if (rounded >= power_of_2(formats[type].emax + 1))
         rounded = INFINITY;
     return copysign(rounded, value);
 }
@@ -133,17 +141,21 @@ double dtype_from_bits(enum dtype type, uint64_t bits)
 {
     const int fraction_bits = formats[type].precision - 1;
     const int exponent_bits = (int)(8 * formats[type].size) - 1 - fraction_bits;
-    const uint64_t fraction = bits & ((UINT64_C(1) << fraction_bits) - 1);
+    const uint64_t hidden = UINT64_C(1) << fraction_bits;
+    const uint64_t fraction = bits & (hidden - 1);
     const int exponent = (int)((bits >> fraction_bits) & ((UINT64_C(1) << exponent_bits) - 1));
     const int smallest = 1 - formats[type].emax - fraction_bits;
     double magnitude;
+    if (type == DT_F64) {
+        memcpy(&magnitude, &bits, sizeof magnitude);
+        return magnitude;
+    }
     if (exponent == (1 << exponent_bits) - 1)
         magnitude = fraction ? NAN : INFINITY;
     else if (exponent == 0)
-        magnitude = ldexp((double)fraction, smallest);
+        magnitude = (double)fraction * power_of_2(smallest);
     else
-        magnitude =
-            ldexp((double)(fraction + (UINT64_C(1) << fraction_bits)), smallest + exponent - 1);
+        magnitude = (double)(fraction + hidden) * power_of_2(smallest + exponent - 1);
     return bits >> (8 * formats[type].size - 1) ? -magnitude : magnitude;
 }
 
@@ -157,11 +169,17 @@ static uint64_t encode(enum dtype type, double value)
         return sign | infinity | UINT64_C(1) << (fraction_bits - 1);
     if (isinf(value))
         return sign | infinity;
+    if (type == DT_F64) {
+        uint64_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        return bits;
+    }
     const int place = last_place(type, value);
     const int binade = place - (1 - formats[type].emax - fraction_bits);
     /* The hidden bit of a normal number adds 1 to the exponent field, that of a subnormal is not
      * there. */
-    return sign | (((uint64_t)binade << fraction_bits) + (uint64_t)ldexp(fabs(value), -place));
+    return sign |
+           (((uint64_t)binade << fraction_bits) + (uint64_t)(fabs(value) * power_of_2(-place)));
 }
 
 uint64_t dtype_bits(enum dtype type, const void *array, size_t index)
