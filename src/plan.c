@@ -39,17 +39,7 @@ enum {
 /* Keeps the tables of a hostile spec below 90 MiB; models have 512 at most. */
 enum { ROTARY_DIM_MAX = 4096 };
 
-/* No angle within a position may outgrow what double-double turns resolve. */
-static const double freq_limit = 0x1p20;
-
-static const double default_theta = 10000.0;
-
 /* ---- Checking the spec ------------------------------------------------------------------------ */
-
-static int is_positive(double value)
-{
-    return isfinite(value) && value > 0.0;
-}
 
 static rope_status check_shape(const rope_spec *spec, rope_plan *plan, struct rope_message message)
 {
@@ -83,47 +73,9 @@ static rope_status check_shape(const rope_spec *spec, rope_plan *plan, struct ro
     plan->rotary_dim = rotary_dim;
     plan->rotary_offset = spec->rotary_offset;
     plan->pairs = rotary_dim / 2;
+    plan->scheme = spec->scheme;
     plan->pairing = spec->pairing;
     plan->angle = spec->angle;
-    return ROPE_OK;
-}
-
-/* A parameter that the scheme does not have must be left at zero: a value there is a misunderstanding. */
-static rope_status check_scheme(const rope_spec *spec, rope_plan *plan, struct rope_message message)
-{
-    const int custom = spec->scheme == ROPE_SCHEME_CUSTOM;
-    const int linear = spec->scheme == ROPE_SCHEME_LINEAR;
-    if (!custom && !linear && spec->scheme != ROPE_SCHEME_DEFAULT)
-        return rope_fail(message, ROPE_ERR_VALUE, "spec.scheme: %d: must be a ROPE_SCHEME_* number",
-                         (int)spec->scheme);
-    if (custom ? spec->theta != 0.0 : spec->theta != 0.0 && !is_positive(spec->theta))
-        return rope_fail(message, ROPE_ERR_VALUE, "spec.theta: %g: must be %s", spec->theta,
-                         custom ? "0 with ROPE_SCHEME_CUSTOM" : "finite and > 0, or 0 for 10000");
-    if (linear ? !is_positive(spec->factor) : spec->factor != 0.0)
-        return rope_fail(message, ROPE_ERR_VALUE, "spec.factor: %g: must be %s", spec->factor,
-                         linear ? "finite and > 0" : "0 unless ROPE_SCHEME_LINEAR");
-    if (spec->attention_factor != 0.0 && !is_positive(spec->attention_factor))
-        return rope_fail(message, ROPE_ERR_VALUE,
-                         "spec.attention_factor: %g: must be finite and > 0, or 0 for 1",
-                         spec->attention_factor);
-    if (custom && spec->inv_freq == NULL)
-        return rope_fail(message, ROPE_ERR_NULL,
-                         "spec.inv_freq: NULL: must hold rotary_dim / 2 = %zu frequencies",
-                         plan->pairs);
-    if (!custom && spec->inv_freq != NULL)
-        return rope_fail(message, ROPE_ERR_VALUE,
-                         "spec.inv_freq: not NULL: must be NULL unless ROPE_SCHEME_CUSTOM");
-    if (spec->inv_freq_count != (custom ? plan->pairs : 0))
-        return rope_fail(message, ROPE_ERR_VALUE, "spec.inv_freq_count: %zu: must be %zu",
-                         spec->inv_freq_count, custom ? plan->pairs : 0);
-    for (size_t i = 0; custom && i < plan->pairs; i++)
-        if (!isfinite(spec->inv_freq[i]))
-            return rope_fail(message, ROPE_ERR_VALUE, "spec.inv_freq[%zu]: %g: must be finite", i,
-                             spec->inv_freq[i]);
-    plan->scheme = spec->scheme;
-    plan->theta = custom ? 0.0 : spec->theta != 0.0 ? spec->theta : default_theta;
-    plan->factor = linear ? spec->factor : 1.0;
-    plan->attention_factor = spec->attention_factor != 0.0 ? spec->attention_factor : 1.0;
     return ROPE_OK;
 }
 
@@ -171,19 +123,9 @@ static rope_status take_memory(rope_plan *plan, struct rope_message message)
 static rope_status fill_frequencies(const rope_spec *spec, rope_plan *plan, rope_dd *freq,
                                     struct rope_message message)
 {
-    if (plan->scheme == ROPE_SCHEME_CUSTOM)
-        rope_frequency_custom(freq, plan->pairs, spec->inv_freq);
-    else if (plan->scheme == ROPE_SCHEME_LINEAR)
-        rope_frequency_linear(freq, plan->pairs, plan->theta, plan->factor);
-    else
-        rope_frequency_default(freq, plan->pairs, plan->theta);
-
-    for (size_t i = 0; i < plan->pairs; i++) {
-        if (!(fabs(freq[i].hi) <= freq_limit))
-            return rope_fail(message, ROPE_ERR_VALUE,
-                             "spec.%s: gives inverse frequency %zu = %g: must be at most 2^20",
-                             plan->scheme == ROPE_SCHEME_CUSTOM ? "inv_freq" : "theta", i,
-                             freq[i].hi);
+    const rope_status status =
+        rope_scheme_frequencies(spec, plan->rotary_dim, &plan->resolved, freq, message);
+    for (size_t i = 0; status == ROPE_OK && i < plan->pairs; i++) {
         const rope_dd turns = rope_frequency_turns(freq[i]);
         plan->freq_hi[i] = freq[i].hi;
         plan->freq_lo[i] = freq[i].lo;
@@ -191,7 +133,7 @@ static rope_status fill_frequencies(const rope_spec *spec, rope_plan *plan, rope
         plan->turns_lo[i] = turns.lo;
         plan->freq_f32[i] = round_to_f32(freq[i]);
     }
-    return ROPE_OK;
+    return status;
 }
 
 /* Each table holds the powers of one step; its last power but one more is the step of the next. */
@@ -263,7 +205,7 @@ rope_status rope_plan_create(const rope_spec *given, rope_plan **out_plan)
     rope_plan draft = {.head_dim = 0};
     rope_status status = check_shape(spec, &draft, message);
     if (status == ROPE_OK)
-        status = check_scheme(spec, &draft, message);
+        status = rope_scheme_check(spec, draft.rotary_dim, &draft.resolved, message);
     if (status != ROPE_OK)
         return status;
     draft.kernels = rope_kernels_active(&draft.isa);
@@ -310,11 +252,13 @@ rope_status rope_plan_info(const rope_plan *plan, rope_info *info)
         .rotary_offset = plan->rotary_offset,
         .pairing = plan->pairing,
         .angle = plan->angle,
-        .theta = plan->theta,
-        .factor = plan->factor,
-        .attention_factor = plan->attention_factor,
+        .theta = plan->resolved.theta,
+        .factor = plan->resolved.factor,
+        .attention_factor = plan->resolved.attention_factor,
         .table_bytes = plan->table_bytes,
         .isa = plan->isa,
+        .softmax_factor = plan->resolved.softmax_factor,
+        .is_long = plan->resolved.is_long,
     };
     memcpy(info, &answer, info->struct_size < sizeof answer ? info->struct_size : sizeof answer);
     return ROPE_OK;

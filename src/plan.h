@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "kernels.h"
+#include "scheme.h"
 
 /*
  * |p| < 2^31 is cut into four digits, the finest first; each has a table of rows, and the row of p is the complex product of
@@ -24,9 +25,7 @@ struct rope_plan {
     size_t rotary_dim;
     size_t rotary_offset;
     size_t pairs;
-    double theta;
-    double factor;
-    double attention_factor;
+    struct rope_resolved resolved;
     /* All below point into one block of memory; pairs are padded to whole 64-byte lines. */
     size_t table_bytes;
     size_t

@@ -352,7 +352,7 @@ static rope_status check_rows(struct walk *walk, struct rope_region *arrays)
         return rope_fail(message, ROPE_ERR_VALUE, "rows.count: %zu: must be at least tokens = %zu",
                          rows->count, walk->tokens);
     const int plain = walk->direction == ROPE_FORWARD || walk->direction == ROPE_TRANSPOSE;
-    if (!plain && (walk->plan == NULL || walk->plan->attention_factor != 1.0))
+    if (!plain && (walk->plan == NULL || walk->plan->resolved.attention_factor != 1.0))
         return rope_fail(message, ROPE_ERR_VALUE,
                          "job.direction: %d: must be ROPE_FORWARD or ROPE_TRANSPOSE with rows%s",
                          (int)walk->direction,

@@ -26,7 +26,7 @@ enum { POSITIONS_SIZE_0_1 = sizeof(rope_positions), ROWS_SIZE_0_1 = sizeof(rope_
 void rope_direction_scales(const rope_plan *plan, rope_direction direction, double *cos_scale,
                            double *sin_scale)
 {
-    const double m = plan->attention_factor;
+    const double m = plan->resolved.attention_factor;
     const double scale = direction == ROPE_INVERSE ? 1.0 / m : direction == ROPE_SHIFT ? 1.0 : m;
     const int backwards = direction == ROPE_INVERSE || direction == ROPE_TRANSPOSE;
     *cos_scale = scale;
