@@ -197,30 +197,37 @@ enum {
 };
 
 /*
- * Which axis of the position a pair takes, and which frequency.  Pair i has angle p[axis(i)] f[freq(i)].  Sections count
- * pairs; they must not be negative, and their sum must be 1..d/2 (exactly d/2 where nothing else is said).
+ * Positions of several axes: pair i has the angle p[axis(i)] f[freq(i)]; freq(i) = i where nothing is
+ * said.  Sections are numbers of pairs, none negative; they sum to d/2, for ggml to 1..d/2.
  */
 typedef int32_t rope_axis_layout;
 enum {
-    /* one axis; with pair_axis or pair_freq: the caller's own maps */
+    /* one axis; with pair_axis and pair_freq the caller's own maps */
     ROPE_AXES_ONE = 0,
-    /* sections[0] pairs of axis 0, then sections[1] of axis 1, ...; freq(i) = i.  Qwen2-VL, GLM-4V, Hunyuan XD (4) */
+    /* sections[0] pairs of axis 0, then sections[1] of axis 1, ...  Qwen2-VL, GLM-4V; Hunyuan XD (4) */
     ROPE_AXES_SECTIONS = 1,
-    /* i % 3 = 1 and i < 3 sections[1]: axis 1; i % 3 = 2 and i < 3 sections[2]: axis 2; else axis 0.  Qwen3-VL */
+    /* t, h, w: axis 1 where i % 3 = 1 and i < 3 sections[1], axis 2 where i % 3 = 2 and
+       i < 3 sections[2], else axis 0.  Qwen3-VL */
     ROPE_AXES_INTERLEAVED = 2,
-    /* ggml MROPE: as SECTIONS over i mod the sum of the 4 sections, which may be less than d/2 */
+    /* ggml MROPE: the section that i mod the sum of the 4 sections falls in */
     ROPE_AXES_GGML_MROPE = 3,
-    /* ggml IMROPE: as INTERLEAVED, but axis 0 only where i % 3 = 0 and i < 3 sections[0]; what is left takes axis 3 */
+    /* ggml IMROPE: over i mod the sum of the 4 sections as INTERLEAVED, axis 0 too only where
+       i < 3 sections[0]; what is left takes axis 3 */
     ROPE_AXES_GGML_IMROPE = 4,
-    /* sections t, h, w: the first h + w pairs alternate h, w; then t.  freq: i / 2 of h's, h + i / 2 of w's.  Ernie 4.5-VL */
+    /* sections h, w (equal) and t: the first 2 h pairs alternate axis 1 and 2, the rest is axis 0.
+       Ernie 4.5-VL */
     ROPE_AXES_ERNIE = 5,
-    /* axis(i) cycles through the axes that have pairs left.  openPangu */
+    /* each pair goes to the axis that has had the smallest share of its section, never twice the
+       same in a row if another is left; of three axes axis 0 keeps the last pair.  openPangu */
     ROPE_AXES_CYCLIC = 6,
-    /* as SECTIONS, but each axis starts again: freq(i) = place in its section, of theta^(-2 j / (2 sections[axis])).
-       Vision towers, Flux, Wan, Hunyuan video */
+    /* as SECTIONS, but frequencies start again for each axis: place j of section n has
+       theta^(-2 j / (2 n)).  Vision towers of Qwen2-VL, Llama 4 and Gemma 4, Flux, Wan, Hunyuan video.
+       Schemes DEFAULT, LINEAR, NTK; CUSTOM lists them in the order of the pairs */
     ROPE_AXES_RESTART = 7,
-    /* two axes, i < d/4: axis 0, freq(i) = 2 i; else axis 1, freq(i) = 2 (i - d/4) + 1.  Pixtral */
-    ROPE_AXES_PIXTRAL = 8
+    /* axis 0 for i < d/4, freq(i) = 2 i; then axis 1, freq(i) = 2 (i - d/4) + 1.  Pixtral */
+    ROPE_AXES_PIXTRAL = 8,
+    /* ggml VISION: axis as GGML_MROPE; place j of its section has theta^(-4 j / d) */
+    ROPE_AXES_GGML_VISION = 9
 };
 enum { ROPE_AXES_MAX = 8 };
 
