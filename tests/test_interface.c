@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_PAIRS  80
+#define MAX_PAIRS  700
 #define MAX_TOKENS 8
 #define MAX_BATCH  3
 
@@ -126,7 +126,7 @@ static uint64_t float_control(void)
 #endif
 }
 
-static inline void set_flush_to_zero(int on)
+static void set_flush_to_zero(int on)
 {
 #if defined(__x86_64__)
     uint32_t word;
@@ -275,7 +275,14 @@ struct test_plan {
     mpfr_t frequency[MAX_PAIRS];
 };
 
-static void make_plan(struct rng *rng, struct test_plan *out)
+/* Rows wider than a kernel takes at once. */
+static size_t wide_pairs(struct rng *rng)
+{
+    static const size_t widths[] = {128, 129, 255, 256, 257, 512, 513, 640};
+    return widths[rng_below(rng, sizeof widths / sizeof *widths)];
+}
+
+static void make_plan(struct rng *rng, int wide, struct test_plan *out)
 {
     static const size_t widths[] = {1, 2, 3, 4, 5, 8, 12, 16, 20, 32, 33, 40, 48, 64, 67, 80};
     static const double thetas[] = {0.0, 100.0, 10000.0, 500000.0, 1e7, 0.5};
@@ -283,7 +290,7 @@ static void make_plan(struct rng *rng, struct test_plan *out)
     static const double ms[] = {0.0, 1.0, 1.3465735902799727, 0.7};
     char message[256] = "";
     rope_spec spec = ROPE_SPEC_INIT;
-    out->pairs = widths[rng_below(rng, sizeof widths / sizeof *widths)];
+    out->pairs = wide ? wide_pairs(rng) : widths[rng_below(rng, sizeof widths / sizeof *widths)];
     spec.rotary_dim = 2 * out->pairs;
     spec.rotary_offset = rng_below(rng, 3) ? 0 : rng_below(rng, 40);
     spec.head_dim =
@@ -729,17 +736,18 @@ static void make_rows(struct rng *rng, struct test_job *test, size_t batch, size
 static void make_job(struct rng *rng, struct test_job *test)
 {
     rope_job job = ROPE_JOB_INIT;
-    const size_t batch = 1 + rng_below(rng, MAX_BATCH);
-    const size_t tokens = 1 + rng_below(rng, MAX_TOKENS);
+    const int wide = rng_below(rng, 40) == 0;
+    const size_t batch = wide ? 1 : 1 + rng_below(rng, MAX_BATCH);
+    const size_t tokens = wide ? 2 : 1 + rng_below(rng, MAX_TOKENS);
     const int with_rows = rng_below(rng, 2) == 0;
     test->has_plan = !with_rows || rng_below(rng, 2);
     if (test->has_plan) {
-        make_plan(rng, &test->plan);
+        make_plan(rng, wide, &test->plan);
         test->spec = test->plan.spec;
     } else {
         const rope_spec none = ROPE_SPEC_INIT;
         test->spec = none;
-        test->spec.rotary_dim = 2 * (1 + rng_below(rng, MAX_PAIRS));
+        test->spec.rotary_dim = 2 * (wide ? wide_pairs(rng) : 1 + rng_below(rng, 80));
         test->spec.pairing = (rope_pairing)rng_below(rng, 2);
         job.rotary_dim = test->spec.rotary_dim;
         job.pairing = test->spec.pairing;
@@ -958,10 +966,405 @@ static void test_random_jobs(void **state)
     assert_true(allocations > 0); /* the counter counts */
 }
 
+/* ---- Rows in the caller's memory ---- */
+
+/* Rows of every layout, type, direction and stride: each must be the row of its position made alone. */
+static void test_cos_sin(void **state)
+{
+    (void)state;
+    struct rng rng = rng_make(1);
+    static struct test_plan plan;
+    static double cos_row[MAX_PAIRS], sin_row[MAX_PAIRS];
+    test_f16_ties_for(rope_active_isa());
+    for (int round = 0; round < (test_reduced() ? 30 : 600); round++) {
+        make_plan(&rng, round % 64 == 63, &plan);
+        const size_t tokens = 1 + rng_below(&rng, MAX_TOKENS);
+        const enum dtype type = (enum dtype)rng_below(&rng, DTYPES);
+        struct test_positions positions;
+        make_positions(&rng, 1, tokens, -2147483647.0, 2147483647.0, 0, &positions);
+        rope_rows rows = ROPE_ROWS_INIT;
+        rows.dtype = (rope_dtype)type + ROPE_F32;
+        rows.layout = (rope_rows_layout)rng_below(&rng, 5);
+        rows.direction = (rope_direction)rng_below(&rng, 4);
+        rows.count = tokens + rng_below(&rng, 3);
+        const size_t width = row_width(rows.layout, plan.pairs);
+        const size_t step = width + rng_below(&rng, 2) * rng_below(&rng, 9);
+        const int back = rng_below(&rng, 4) == 0;
+        const size_t first = back ? step * (tokens - 1) : 0;
+        const size_t n = step * (tokens - 1) + width;
+        const int two = rows.layout != ROPE_ROWS_PACKED && rows.layout != ROPE_ROWS_PAIRS;
+        rows.stride_row = back                                  ? -(ptrdiff_t)step
+                          : step == width && rng_below(&rng, 2) ? 0
+                                                                : (ptrdiff_t)step;
+        unsigned char *data[2] = {place(&rng, COS, type, n), NULL};
+        data[1] = two ? place(&rng, SIN, type, n) : data[0];
+        rows.cos = data[0] + first * dtype_size(type);
+        rows.sin = two ? data[1] + first * dtype_size(type) : NULL;
+        const int blocks_used[2] = {COS, two ? SIN : COS};
+        for (int second = 0; second < 1 + two; second++)
+            memcpy(images[blocks_used[second]], windows[blocks_used[second]].first,
+                   windows[blocks_used[second]].bytes);
+        for (size_t t = 0; t < tokens; t++) {
+            make_row(&plan, positions.value[0][t], rows.direction, type, cos_row, sin_row);
+            for (size_t i = 0; i < plan.pairs; i++)
+                for (int sine = 0; sine < 2; sine++)
+                    for (int copy = 0; copy < row_copies(rows.layout); copy++) {
+                        int second;
+                        const size_t entry =
+                            row_entry(rows.layout, plan.pairs, i, sine, copy, &second);
+                        const int block = blocks_used[second];
+                        const size_t ahead = (size_t)(data[second] - windows[block].first);
+                        const size_t row = back ? first - t * step : t * step;
+                        dtype_store(type, images[block] + ahead, row + entry,
+                                    sine ? sin_row[i] : cos_row[i]);
+                    }
+        }
+        const size_t allocated = allocations;
+        const uint64_t control = float_control();
+        const rope_status status = rope_cos_sin(plan.plan, &positions.positions, tokens, &rows);
+        assert_int_equal(status, ROPE_OK);
+        assert_int_equal(allocations, allocated);
+        assert_true(float_control() == control);
+        for (int second = 0; second < 1 + two; second++) {
+            const int block = blocks_used[second];
+            if (memcmp(images[block], windows[block].first, windows[block].bytes) != 0)
+                fail_msg("set %s, round %d: rope_cos_sin, %s, layout %d, direction %d, %zu pairs, "
+                         "%zu rows of stride %td: "
+                         "array %d is not as row by row, seed %#" PRIx64,
+                         rope_isa_name(rope_active_isa()), round, dtype_name(type), rows.layout,
+                         rows.direction, plan.pairs, tokens, rows.stride_row, second, test_seed());
+            add_results(type, data[second], n,
+                        positions.whole && type != DT_F64 && plan.spec.angle == ROPE_ANGLE_EXACT);
+        }
+        free_plan(&plan);
+    }
+    test_f16_ties_away(0);
+}
+
+/* Tables too large for the caches, at every alignment: the bits of the same rows made in small calls. */
+static void test_large_tables(void **state)
+{
+    (void)state;
+    struct rng rng = rng_make(2);
+    const size_t tokens = test_reduced() ? 600 : 12000;
+    static const size_t widths[] = {16, 20, 64};
+    for (size_t shape = 0; shape < 3 * DTYPES * 3; shape++) {
+        const enum dtype type = (enum dtype)(shape % DTYPES);
+        const size_t pairs = widths[shape / DTYPES % 3];
+        const rope_rows_layout layouts[] = {ROPE_ROWS_PACKED, ROPE_ROWS_SEPARATE,
+                                            ROPE_ROWS_DUP_HALF};
+        const rope_rows_layout layout = layouts[shape / DTYPES / 3];
+        const int two = layout != ROPE_ROWS_PACKED;
+        const size_t n = tokens * row_width(layout, pairs);
+        const size_t shift = rng_below(&rng, 2) * rng_below(&rng, 64 / dtype_size(type));
+        if (test_reduced() && shape % 5)
+            continue;
+        rope_spec spec = ROPE_SPEC_INIT;
+        rope_plan *plan = NULL;
+        spec.head_dim = 2 * pairs;
+        assert_int_equal(rope_plan_create(&spec, &plan), ROPE_OK);
+        struct guarded large[2], small[2];
+        for (int i = 0; i < 2; i++) {
+            large[i] = guarded_make((n + 64) * dtype_size(type));
+            small[i] = guarded_make((n + 64) * dtype_size(type));
+            canary_fill(large[i].base, large[i].size);
+            canary_fill(small[i].base, small[i].size);
+        }
+        rope_positions positions = ROPE_POSITIONS_INIT;
+        rope_rows rows = ROPE_ROWS_INIT;
+        rows.dtype = (rope_dtype)type + ROPE_F32;
+        rows.layout = layout;
+        rows.count = tokens;
+        positions.start = -100;
+        rows.cos = large[0].base + shift * dtype_size(type);
+        rows.sin = two ? large[1].base + shift * dtype_size(type) : NULL;
+        assert_int_equal(rope_cos_sin(plan, &positions, tokens, &rows), ROPE_OK);
+        for (size_t t = 0; t < tokens; t += 7) { /* seven rows are no large table */
+            const size_t at = (shift + t * row_width(layout, pairs)) * dtype_size(type);
+            positions.start = (int64_t)t - 100;
+            rows.cos = small[0].base + at;
+            rows.sin = two ? small[1].base + at : NULL;
+            rows.count = tokens - t < 7 ? tokens - t : 7;
+            assert_int_equal(rope_cos_sin(plan, &positions, rows.count, &rows), ROPE_OK);
+        }
+        for (int i = 0; i < 1 + two; i++)
+            if (memcmp(large[i].base, small[i].base, large[i].size) != 0)
+                fail_msg("set %s: a large table differs from small ones: %s, layout %d, %zu pairs, "
+                         "seed %#" PRIx64,
+                         rope_isa_name(rope_active_isa()), dtype_name(type), layout, pairs,
+                         test_seed());
+        for (int i = 0; i < 2; i++) {
+            guarded_free(&large[i]);
+            guarded_free(&small[i]);
+        }
+        rope_plan_destroy(plan);
+    }
+}
+
+/* ---- One packed buffer ---- */
+
+enum { PACK_HEADS = 3, PACK_DIM = 10, PACK_TOKENS = 5, PACK_PAIRS = 4, PACK_OFFSET = 1 };
+
+/* q heads 0 and 1 and k head 2 of [tokens, 2 x 3 heads, head_dim]; dst heads lie `shift` heads further. */
+static void check_packed(size_t shift, int interleaved)
+{
+    static float buffer[PACK_TOKENS][2 * PACK_HEADS][PACK_DIM];
+    static float image[PACK_TOKENS][2 * PACK_HEADS][PACK_DIM];
+    static float row[PACK_TOKENS][2 * PACK_PAIRS];
+    struct rng rng = rng_make(3);
+    rope_tensor q = ROPE_TENSOR_INIT;
+    rope_rows rows = ROPE_ROWS_INIT;
+    rope_job job = ROPE_JOB_INIT;
+    for (size_t t = 0; t < PACK_TOKENS; t++) {
+        for (size_t i = 0; i < 2 * PACK_PAIRS; i++)
+            row[t][i] = (float)rng_real(&rng, 1.0);
+        for (size_t h = 0; h < 2 * PACK_HEADS; h++)
+            for (size_t e = 0; e < PACK_DIM; e++)
+                buffer[t][h][e] = (float)rng_real(&rng, 4.0);
+    }
+    memcpy(image, buffer, sizeof image);
+    for (size_t t = 0; t < PACK_TOKENS; t++)
+        for (size_t h = 0; h < PACK_HEADS; h++) {
+            memcpy(image[t][h + shift], buffer[t][h], sizeof image[t][h]);
+            for (size_t i = 0; i < PACK_PAIRS; i++) {
+                const size_t x = PACK_OFFSET + reference_place(interleaved, PACK_PAIRS, i, 0);
+                const size_t y = PACK_OFFSET + reference_place(interleaved, PACK_PAIRS, i, 1);
+                double out[2];
+                reference_rotate(DT_F32, 0, (double)buffer[t][h][x], (double)buffer[t][h][y],
+                                 (double)row[t][i], (double)row[t][PACK_PAIRS + i], out);
+                image[t][h + shift][x] = (float)out[0];
+                image[t][h + shift][y] = (float)out[1];
+            }
+        }
+    q.dtype = ROPE_F32;
+    q.head_dim = PACK_DIM;
+    q.rotary_offset = PACK_OFFSET;
+    q.src_stride_token = q.dst_stride_token = (ptrdiff_t)2 * PACK_HEADS * PACK_DIM;
+    q.src_stride_head = q.dst_stride_head = PACK_DIM;
+    rope_tensor k = q;
+    q.src = buffer[0][0];
+    q.dst = buffer[0][shift];
+    q.heads = 2;
+    k.src = buffer[0][2];
+    k.dst = buffer[0][2 + shift];
+    k.heads = 1;
+    rows.dtype = ROPE_F32;
+    rows.cos = row;
+    rows.count = PACK_TOKENS;
+    job.tokens = PACK_TOKENS;
+    job.q = &q;
+    job.k = &k;
+    job.rows = &rows;
+    job.rotary_dim = 2 * PACK_PAIRS;
+    job.pairing = interleaved ? ROPE_INTERLEAVED : ROPE_HALF;
+    assert_int_equal(rope_rotate(NULL, &job), ROPE_OK);
+    const size_t n = sizeof buffer / sizeof(float);
+    const size_t i = image_differs(DT_F32, image, buffer, n, NULL);
+    if (i != n)
+        fail_msg("packed q and k, shift %zu: element %zu is %a, expected %a", shift, i,
+                 dtype_load(DT_F32, buffer, i), dtype_load(DT_F32, image, i));
+}
+
+static void test_packed(void **state)
+{
+    (void)state;
+    for (int interleaved = 0; interleaved < 2; interleaved++) {
+        check_packed(0, interleaved);          /* in place, v left alone */
+        check_packed(PACK_HEADS, interleaved); /* into the other heads of each token */
+    }
+}
+
+/* ---- Threads ---- */
+
+enum { THREADS = 8, LONG_TOKENS = 96, LONG_HEADS = 6, LONG_DIM = 128 };
+
+struct worker {
+    const rope_plan *plan;
+    const rope_job *job;
+    size_t part;
+    rope_status status;
+};
+
+static void *work(void *argument)
+{
+    struct worker *worker = argument;
+    worker->status = rope_rotate_part(worker->plan, worker->job, worker->part, THREADS);
+    return NULL;
+}
+
+/* All parts at the same time, on one plan, in place; the image is that of one thread. */
+static void test_threads(void **state)
+{
+    (void)state;
+    static float whole[LONG_TOKENS * LONG_HEADS * LONG_DIM],
+        cut[LONG_TOKENS * LONG_HEADS * LONG_DIM];
+    struct rng rng = rng_make(4);
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+        whole[i] = cut[i] = (float)rng_real(&rng, 4.0);
+    rope_spec spec = ROPE_SPEC_INIT;
+    rope_plan *plan = NULL;
+    spec.head_dim = LONG_DIM;
+    assert_int_equal(rope_plan_create(&spec, &plan), ROPE_OK);
+    rope_positions positions = ROPE_POSITIONS_INIT;
+    positions.start = 500; /* over the end of the finest table */
+    rope_tensor q = ROPE_TENSOR_INIT;
+    q.dtype = ROPE_F32;
+    q.src = q.dst = whole;
+    q.heads = LONG_HEADS;
+    rope_job job = ROPE_JOB_INIT;
+    job.tokens = LONG_TOKENS;
+    job.q = &q;
+    job.positions = &positions;
+    assert_int_equal(rope_rotate(plan, &job), ROPE_OK);
+    q.src = q.dst = cut;
+    pthread_t threads[THREADS];
+    struct worker workers[THREADS];
+    for (size_t part = 0; part < THREADS; part++) {
+        workers[part] = (struct worker){plan, &job, part, 1};
+        assert_int_equal(pthread_create(&threads[part], NULL, work, &workers[part]), 0);
+    }
+    for (size_t part = 0; part < THREADS; part++) {
+        assert_int_equal(pthread_join(threads[part], NULL), 0);
+        assert_int_equal(workers[part].status, ROPE_OK);
+    }
+    assert_memory_equal(cut, whole, sizeof whole);
+    rope_plan_destroy(plan);
+}
+
+/* ---- The host's floating-point settings ---- */
+
+/* Flush-to-zero changes no result that has no subnormal on its way, and is found as it was. */
+static void test_flush_to_zero(void **state)
+{
+    (void)state;
+    static float data[2][8 * LONG_DIM];
+    struct rng rng = rng_make(5);
+    rope_spec spec = ROPE_SPEC_INIT;
+    rope_plan *plan = NULL;
+    spec.head_dim = LONG_DIM;
+    for (size_t i = 0; i < 8 * LONG_DIM; i++)
+        data[0][i] = data[1][i] = (float)rng_real(&rng, 4.0);
+    const uint64_t plain = float_control();
+    for (int flush = 0; flush < 2; flush++) {
+        set_flush_to_zero(flush);
+        const uint64_t control = float_control();
+        const rope_status created = rope_plan_create(&spec, &plan);
+        rope_positions positions = ROPE_POSITIONS_INIT;
+        positions.start = 1000;
+        rope_tensor q = ROPE_TENSOR_INIT;
+        q.dtype = ROPE_F32;
+        q.src = q.dst = data[flush];
+        q.heads = 2;
+        rope_job job = ROPE_JOB_INIT;
+        job.tokens = 4;
+        job.q = &q;
+        job.positions = &positions;
+        const rope_status rotated = rope_rotate(plan, &job);
+        const uint64_t after = float_control();
+        set_flush_to_zero(0);
+        assert_int_equal(created, ROPE_OK);
+        assert_int_equal(rotated, ROPE_OK);
+        assert_true(after == control);
+        rope_plan_destroy(plan);
+    }
+    assert_true(float_control() == plain);
+    assert_memory_equal(data[1], data[0], sizeof data[0]);
+}
+
+/* ---- Memory ---- */
+
+/* Each allocation of rope_plan_create fails once: an error, no plan, and nothing is lost. */
+static void test_out_of_memory(void **state)
+{
+    (void)state;
+    char message[128];
+    rope_spec spec = ROPE_SPEC_INIT;
+    spec.head_dim = 64;
+    spec.message = message;
+    spec.message_size = sizeof message;
+    size_t failures = 0;
+    for (size_t nth = 1;; nth++) {
+        rope_plan *plan = (rope_plan *)(void *)&spec;
+        const size_t before_call = live;
+        message[0] = 0;
+        refuse_at = allocations + nth;
+        const rope_status status = rope_plan_create(&spec, &plan);
+        refuse_at = 0;
+        if (status == ROPE_OK) {
+            assert_true(live > before_call);
+            rope_plan_destroy(plan);
+            assert_int_equal(live, before_call);
+            break;
+        }
+        failures++;
+        assert_int_equal(status, ROPE_ERR_MEMORY);
+        assert_null(plan);
+        assert_int_equal(live, before_call);
+        assert_non_null(strstr(message, "memory"));
+    }
+    assert_true(failures >= 1);
+}
+
+/* ---- What a plan tells of itself ---- */
+
+static void test_plan_answers(void **state)
+{
+    (void)state;
+    struct rng rng = rng_make(6);
+    static struct test_plan plan;
+    static double inv_freq[MAX_PAIRS + 1], tail[MAX_PAIRS + 1];
+    mpfr_t rest;
+    mpfr_init2(rest, REFERENCE_BITS);
+    for (int round = 0; round < (test_reduced() ? 20 : 200); round++) {
+        make_plan(&rng, 0, &plan);
+        rope_info info = ROPE_INFO_INIT;
+        assert_int_equal(rope_plan_info(plan.plan, &info), ROPE_OK);
+        assert_int_equal(info.struct_size, sizeof info);
+        assert_int_equal(info.scheme, plan.spec.scheme);
+        assert_int_equal(info.head_dim, plan.spec.head_dim);
+        assert_int_equal(info.rotary_dim, plan.spec.rotary_dim);
+        assert_int_equal(info.rotary_offset, plan.spec.rotary_offset);
+        assert_int_equal(info.pairing, plan.spec.pairing);
+        assert_int_equal(info.angle, plan.spec.angle);
+        assert_true(info.theta == (plan.spec.scheme == ROPE_SCHEME_CUSTOM ? 0.0
+                                   : plan.spec.theta == 0.0               ? 10000.0
+                                                                          : plan.spec.theta));
+        assert_true(info.factor ==
+                    (plan.spec.scheme == ROPE_SCHEME_LINEAR ? plan.spec.factor : 1.0));
+        assert_true(info.attention_factor == plan.m);
+        assert_int_equal(info.isa, rope_active_isa());
+        assert_true(info.table_bytes > 0 && info.table_bytes <= (size_t)2 << 20
+                                                                          << (plan.pairs / 32));
+
+        inv_freq[plan.pairs] = tail[plan.pairs] = 7.0;
+        assert_int_equal(rope_plan_inv_freq(plan.plan, inv_freq, tail, plan.pairs), ROPE_OK);
+        for (size_t i = 0; i < plan.pairs; i++) {
+            const double expected = reference_f64(plan.frequency[i]);
+            mpfr_sub_d(rest, plan.frequency[i], expected, MPFR_RNDN);
+            const double expected_tail = reference_f64(rest);
+            /* More than 100 bits: the tail is known to 2^-100 of the whole. */
+            if (inv_freq[i] != expected ||
+                fabs(tail[i] - expected_tail) > fabs(expected) * 0x1p-100)
+                fail_msg("scheme %d, theta %g, pair %zu of %zu: %a + %a, expected %a + %a",
+                         plan.spec.scheme, plan.spec.theta, i, plan.pairs, inv_freq[i], tail[i],
+                         expected, expected_tail);
+        }
+        assert_true(inv_freq[plan.pairs] == 7.0 && tail[plan.pairs] == 7.0);
+        memset(tail, 0, sizeof tail);
+        assert_int_equal(rope_plan_inv_freq(plan.plan, tail, NULL, plan.pairs), ROPE_OK);
+        assert_memory_equal(tail, inv_freq, plan.pairs * sizeof *tail);
+        free_plan(&plan);
+    }
+    mpfr_clear(rest);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_jobs),
+        cmocka_unit_test(test_random_jobs),   cmocka_unit_test(test_cos_sin),
+        cmocka_unit_test(test_large_tables),  cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_flush_to_zero),
+        cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_plan_answers),
     };
     return cmocka_run_group_tests_name("interface", tests, make_blocks, free_blocks);
 }
