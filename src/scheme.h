@@ -13,6 +13,7 @@ struct rope_resolved {
     double attention_factor;
     double softmax_factor;
     uint32_t is_long;
+    struct rope_ramp ramp; /* YARN */
 };
 
 /*

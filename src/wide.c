@@ -63,6 +63,17 @@ static rope_wide multiply(const rope_wide *a, const rope_wide *b)
     return result;
 }
 
+rope_wide rope_wide_multiply(rope_wide a, rope_wide b)
+{
+    const int negative = is_negative(&a) != is_negative(&b);
+    if (is_negative(&a))
+        a = rope_wide_negate(a);
+    if (is_negative(&b))
+        b = rope_wide_negate(b);
+    const rope_wide product = multiply(&a, &b);
+    return negative ? rope_wide_negate(product) : product;
+}
+
 rope_wide rope_wide_ratio(rope_wide a, uint32_t numerator, uint32_t denominator)
 {
     const int negative = is_negative(&a);
@@ -152,7 +163,7 @@ static double nearest(rope_wide a)
     return negative ? -magnitude : magnitude;
 }
 
-static rope_dd to_dd(rope_wide a)
+rope_dd rope_wide_to_dd(rope_wide a)
 {
     const double hi = nearest(a);
     return (rope_dd){hi, nearest(rope_wide_add(a, rope_wide_negate(rope_wide_from_double(hi))))};
@@ -162,11 +173,17 @@ static rope_dd to_dd(rope_wide a)
  * A bit at a time: squaring doubles the logarithm, and its next bit is 1 when the square reaches 2.
  * Cutting square k to 2^-224 moves the result by less than 2^-(223 + k).
  */
-rope_wide rope_wide_log2(double x)
+rope_wide rope_wide_log2_dd(rope_dd x)
 {
     int exponent;
-    rope_wide mantissa =
-        rope_wide_from_double((double)take_apart(x, &exponent) * power_of_two(-52));
+    const double scaled = (double)take_apart(x.hi, &exponent) * power_of_two(-52);
+    rope_wide mantissa = rope_wide_from_double(scaled);
+    if (x.lo != 0.0)
+        mantissa = rope_wide_add(mantissa, rope_wide_from_double(x.lo / (x.hi / scaled)));
+    if (mantissa.limb[TOP] == 0) { /* just below a power of two */
+        mantissa = rope_wide_add(mantissa, mantissa);
+        exponent--;
+    }
     rope_wide result = {{0}};
     result.limb[TOP] = (uint32_t)(exponent + 52);
     for (int bit = ROPE_WIDE_FRACTION_BITS - 1; bit >= 0; bit--) {
@@ -177,6 +194,16 @@ rope_wide rope_wide_log2(double x)
         result.limb[bit / 32] |= UINT32_C(1) << bit % 32;
     }
     return result;
+}
+
+rope_wide rope_wide_log2(double x)
+{
+    return rope_wide_log2_dd((rope_dd){x, 0.0});
+}
+
+rope_dd rope_wide_ln(double x)
+{
+    return rope_wide_to_dd(rope_wide_multiply(rope_wide_log2(x), ln2));
 }
 
 /* sums[j] = sum of x^k / k! over the k = j modulo 4, for 0 <= x < 1. */
@@ -194,16 +221,38 @@ static void exponential_series(const rope_wide *x, rope_wide sums[4])
     }
 }
 
-rope_dd rope_wide_exp2(rope_wide a)
+/* 2^a = result 2^whole with 1 <= result < 2. */
+static rope_wide exp2_mantissa(rope_wide a, int64_t *whole)
 {
     /* a = whole + fraction with 0 <= fraction < 1; 2^fraction = e^(fraction ln 2). */
-    const int64_t whole = (int64_t)a.limb[TOP] - (is_negative(&a) ? INT64_C(1) << 32 : 0);
+    *whole = (int64_t)a.limb[TOP] - (is_negative(&a) ? INT64_C(1) << 32 : 0);
     a.limb[TOP] = 0;
     const rope_wide power = multiply(&a, &ln2);
     rope_wide sums[4];
     exponential_series(&power, sums);
-    const rope_dd mantissa =
-        to_dd(rope_wide_add(rope_wide_add(sums[0], sums[1]), rope_wide_add(sums[2], sums[3])));
+    return rope_wide_add(rope_wide_add(sums[0], sums[1]), rope_wide_add(sums[2], sums[3]));
+}
+
+rope_wide rope_wide_exp2_wide(rope_wide a)
+{
+    int64_t whole;
+    const rope_wide mantissa = exp2_mantissa(a, &whole);
+    rope_wide result = {{0}};
+    if (whole < -ROPE_WIDE_FRACTION_BITS)
+        return result;
+    const int words = (int)-whole / 32, bits = (int)-whole % 32;
+    for (int i = 0; i + words < LIMBS; i++) {
+        const uint64_t low = mantissa.limb[i + words];
+        const uint64_t high = i + words < TOP ? mantissa.limb[i + words + 1] : 0;
+        result.limb[i] = (uint32_t)((high << 32 | low) >> bits);
+    }
+    return result;
+}
+
+rope_dd rope_wide_exp2(rope_wide a)
+{
+    int64_t whole;
+    const rope_dd mantissa = rope_wide_to_dd(exp2_mantissa(a, &whole));
     /* Two steps reach every exponent of f64 and points past both ends; only the second rounds. */
     const int exponent = whole < -2000 ? -2000 : whole > 2000 ? 2000 : (int)whole;
     const double first = power_of_two(exponent / 2);
@@ -240,6 +289,6 @@ void rope_wide_rotation(rope_wide a, rope_dd *cos_out, rope_dd *sin_out)
         x = rope_wide_negate(x);
     if (quadrant >= 2)
         y = rope_wide_negate(y);
-    *cos_out = to_dd(x);
-    *sin_out = to_dd(y);
+    *cos_out = rope_wide_to_dd(x);
+    *sin_out = rope_wide_to_dd(y);
 }
