@@ -163,7 +163,7 @@ int main(void)
 {
     check_variant("f32 [b, h, t, d]", ROPE_F32, 1, 1, 0);
     check_variant("bf16 view, positions by batch", ROPE_BF16, BATCH, 1, 1);
-    check_variant("f16 view", ROPE_F16, 1, 1, 1);
+    check_variant("bf16 view", ROPE_BF16, 1, 1, 1);
     check_variant("f32 [b, t, h, d], positions by batch", ROPE_F32, BATCH, 2, 1);
     return check_failures != 0;
 }
