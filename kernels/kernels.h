@@ -95,10 +95,11 @@ struct rope_rows_args {
 enum { RK_MAX_AXES = 8, RK_AXES_GROUP = 8 };
 struct rope_rows_mix {
     size_t axes;
+    size_t
+        first; /* the plan's pair that entry 0 is; of the pointers only `present` counts from pair 0 */
     const unsigned char
-        *present; /* bit a of present[i / RK_AXES_GROUP]: axis a occurs among these pairs */
-    const double *
-        masks; /* masks[a * mask_stride + i] is negative where pair i takes axis a, else positive */
+        *present;        /* bit a of present[pair / RK_AXES_GROUP]: axis a occurs in this group */
+    const double *masks; /* masks[a * mask_stride + i] < 0 where entry i takes axis a, else > 0 */
     size_t mask_stride;
     double sin_scale[RK_MAX_AXES];
     double position[RK_MAX_AXES];

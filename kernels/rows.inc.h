@@ -51,7 +51,9 @@ RV size_t KERNEL(rows_lanes)(size_t n, size_t k)
 RV rv_f64 KERNEL(rows_mixed)(const struct rope_rows_mix *mix, const double *const (*tables)[4],
                              size_t f, const double *values, size_t at, size_t lanes)
 {
-    const unsigned present = mix->present[at / RK_AXES_GROUP];
+    const size_t pair = mix->first + at, last = pair + (lanes != 0 ? lanes - 1 : 0);
+    const unsigned present =
+        mix->present[pair / RK_AXES_GROUP] | mix->present[last / RK_AXES_GROUP];
     rv_f64 result = rv_set_f64(0.0);
     int started = 0;
     for (size_t axis = 0; axis < mix->axes; axis++) {

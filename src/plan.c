@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes plans: reads and checks the spec, resolves frequencies, fills the tables. */
 #include "plan.h"
+#include "axes.h"
 #include "dispatch.h"
 #include "frequency.h"
 
@@ -69,6 +70,13 @@ static rope_status check_shape(const rope_spec *spec, rope_plan *plan, struct ro
         return rope_fail(message, ROPE_ERR_VALUE,
                          "spec.angle: %d: must be ROPE_ANGLE_EXACT or ROPE_ANGLE_F32",
                          (int)spec->angle);
+    const size_t chunk = spec->pairing_chunk;
+    if (chunk != 0 && (spec->pairing != ROPE_HALF || chunk % 2 != 0 || rotary_dim % chunk != 0))
+        return rope_fail(
+            message, ROPE_ERR_VALUE,
+            "spec.pairing_chunk: %zu: must be even, divide rotary_dim = %zu, and go with ROPE_HALF",
+            chunk, rotary_dim);
+    plan->chunk_pairs = (chunk != 0 ? chunk : rotary_dim) / 2;
     plan->head_dim = spec->head_dim;
     plan->rotary_dim = rotary_dim;
     plan->rotary_offset = spec->rotary_offset;
@@ -92,17 +100,20 @@ static double round_to_f32(rope_dd value)
     return (double)(float)odd;
 }
 
-/* One block of memory for all arrays, each on a 64-byte line. */
+/* One block of memory for all arrays: f64 first, each on a 64-byte line, then sizes, then bytes. */
 static rope_status take_memory(rope_plan *plan, struct rope_message message)
 {
     const size_t padded = (plan->pairs + 7) / 8 * 8;
-    size_t doubles = 5 * padded;
+    const size_t masks = plan->axes > 1 ? plan->axes : 0;
+    size_t doubles = (5 + masks) * padded;
     plan->row_stride = 2 * padded;
     if (plan->angle == ROPE_ANGLE_EXACT)
         for (int level = 0; level < ROPE_LEVELS; level++)
             doubles += plan->row_stride << rope_level_bits[level];
 
-    plan->table_bytes = doubles * sizeof(double);
+    const size_t most_runs = plan->pairs / 2 + 1;
+    const size_t bytes = doubles * sizeof(double) + 2 * most_runs * sizeof(size_t) + 2 * padded;
+    plan->table_bytes = (bytes + 63) / 64 * 64;
     plan->memory = aligned_alloc(64, plan->table_bytes);
     if (plan->memory == NULL)
         return rope_fail(message, ROPE_ERR_MEMORY,
@@ -113,27 +124,78 @@ static rope_status take_memory(rope_plan *plan, struct rope_message message)
                                &plan->freq_f32};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++, next += padded)
         *arrays[i] = next;
+    plan->masks = next;
+    next += masks * padded;
     for (int level = 0; level < ROPE_LEVELS; level++) {
         plan->level[level] = plan->angle == ROPE_ANGLE_EXACT ? next : NULL;
         next += plan->angle == ROPE_ANGLE_EXACT ? plan->row_stride << rope_level_bits[level] : 0;
     }
+    plan->runs = (void *)next;
+    plan->pair_axis = (void *)(plan->runs + 2 * most_runs);
+    plan->present = plan->pair_axis + padded;
     return ROPE_OK;
 }
 
-static rope_status fill_frequencies(const rope_spec *spec, rope_plan *plan, rope_dd *freq,
-                                    struct rope_message message)
+/* Frequencies of all groups behind each other; a group is the scheme over its own number of pairs. */
+static rope_status group_frequencies(const rope_spec *spec, const struct rope_axes *axes,
+                                     rope_dd *freq, struct rope_message message)
 {
-    const rope_status status =
-        rope_scheme_frequencies(spec, plan->rotary_dim, &plan->resolved, freq, message);
-    for (size_t i = 0; status == ROPE_OK && i < plan->pairs; i++) {
-        const rope_dd turns = rope_frequency_turns(freq[i]);
-        plan->freq_hi[i] = freq[i].hi;
-        plan->freq_lo[i] = freq[i].lo;
-        plan->turns_hi[i] = turns.hi;
-        plan->turns_lo[i] = turns.lo;
-        plan->freq_f32[i] = round_to_f32(freq[i]);
+    size_t done = 0;
+    rope_status status = ROPE_OK;
+    for (size_t group = 0; status == ROPE_OK && group < axes->groups; group++) {
+        const size_t pairs = axes->group_pairs[group];
+        if (pairs == 0)
+            continue;
+        rope_spec part = *spec;
+        if (axes->groups > 1 && part.inv_freq != NULL) {
+            part.inv_freq += done;
+            part.inv_freq_count = pairs;
+        }
+        struct rope_resolved resolved;
+        status = rope_scheme_check(&part, 2 * pairs, &resolved, message);
+        if (status == ROPE_OK)
+            status = rope_scheme_frequencies(&part, 2 * pairs, &resolved, freq + done, message);
+        done += pairs;
     }
     return status;
+}
+
+static void fill_frequencies(rope_plan *plan, const rope_dd *freq, const size_t *freq_of_pair)
+{
+    for (size_t i = 0; i < plan->pairs; i++) {
+        const rope_dd own = freq[freq_of_pair[i]];
+        const rope_dd turns = rope_frequency_turns(own);
+        plan->freq_hi[i] = own.hi;
+        plan->freq_lo[i] = own.lo;
+        plan->turns_hi[i] = turns.hi;
+        plan->turns_lo[i] = turns.lo;
+        plan->freq_f32[i] = round_to_f32(own);
+    }
+}
+
+static void fill_axes(rope_plan *plan)
+{
+    const size_t stride = plan->row_stride / 2;
+    memset(plan->present, 0, stride);
+    for (size_t i = 0; i < plan->pairs; i++) {
+        plan->present[i / RK_AXES_GROUP] |= (unsigned char)(1u << plan->pair_axis[i]);
+        for (size_t axis = 0; plan->axes > 1 && axis < plan->axes; axis++)
+            plan->masks[axis * stride + i] = plan->pair_axis[i] == axis ? -1.0 : 1.0;
+    }
+}
+
+static void fill_runs(rope_plan *plan)
+{
+    plan->run_count = 0;
+    for (size_t i = 0; i < plan->pairs; i++) {
+        if (plan->freq_hi[i] == 0.0)
+            continue;
+        if (plan->run_count == 0 || plan->runs[2 * plan->run_count - 1] != i) {
+            plan->runs[2 * plan->run_count] = i;
+            plan->run_count++;
+        }
+        plan->runs[2 * plan->run_count - 1] = i + 1;
+    }
 }
 
 /* Each table holds the powers of one step; its last power but one more is the step of the next. */
@@ -162,25 +224,40 @@ static void fill_tables(rope_plan *plan, double *steps)
     }
 }
 
-static rope_status fill_plan(const rope_spec *spec, rope_plan *plan, struct rope_message message)
+/* Memory that is needed only while a plan is made. */
+struct draft_memory {
+    double *steps;        /* [4 pairs] */
+    rope_dd *freq;        /* [pairs] */
+    size_t *freq_of_pair; /* [pairs] */
+};
+
+static rope_status fill_plan(const rope_spec *spec, const struct rope_axes *axes, rope_plan *plan,
+                             struct rope_message message)
 {
     rope_status status = take_memory(plan, message);
     if (status != ROPE_OK)
         return status;
-    double *scratch = malloc(plan->pairs * 4 * sizeof(double)); /* holds rope_dd[pairs] before */
-    if (scratch == NULL)
-        return rope_fail(message, ROPE_ERR_MEMORY,
-                         "spec.rotary_dim: %zu: no memory for its frequencies", plan->rotary_dim);
-    rope_dd *freq = malloc(plan->pairs * sizeof(rope_dd));
-    if (freq == NULL)
+    const struct draft_memory draft = {
+        .steps = malloc(plan->pairs * 4 * sizeof(double)),
+        .freq = malloc(plan->pairs * sizeof(rope_dd)),
+        .freq_of_pair = malloc(plan->pairs * sizeof(size_t)),
+    };
+    if (draft.steps == NULL || draft.freq == NULL || draft.freq_of_pair == NULL)
         status = rope_fail(message, ROPE_ERR_MEMORY,
                            "spec.rotary_dim: %zu: no memory for its frequencies", plan->rotary_dim);
     if (status == ROPE_OK)
-        status = fill_frequencies(spec, plan, freq, message);
-    if (status == ROPE_OK && plan->angle == ROPE_ANGLE_EXACT)
-        fill_tables(plan, scratch);
-    free(freq);
-    free(scratch);
+        status = group_frequencies(spec, axes, draft.freq, message);
+    if (status == ROPE_OK) {
+        rope_axes_fill(spec, plan->pairs, plan->pair_axis, draft.freq_of_pair);
+        fill_frequencies(plan, draft.freq, draft.freq_of_pair);
+        fill_axes(plan);
+        fill_runs(plan);
+        if (plan->angle == ROPE_ANGLE_EXACT)
+            fill_tables(plan, draft.steps);
+    }
+    free(draft.steps);
+    free(draft.freq);
+    free(draft.freq_of_pair);
     return status;
 }
 
@@ -206,8 +283,12 @@ rope_status rope_plan_create(const rope_spec *given, rope_plan **out_plan)
     rope_status status = check_shape(spec, &draft, message);
     if (status == ROPE_OK)
         status = rope_scheme_check(spec, draft.rotary_dim, &draft.resolved, message);
+    struct rope_axes axes;
+    if (status == ROPE_OK)
+        status = rope_axes_check(spec, draft.pairs, &axes, message);
     if (status != ROPE_OK)
         return status;
+    draft.axes = axes.axes;
     draft.kernels = rope_kernels_active(&draft.isa);
     if (draft.kernels == NULL)
         return rope_fail(message, ROPE_ERR_ISA,
@@ -218,7 +299,7 @@ rope_status rope_plan_create(const rope_spec *given, rope_plan **out_plan)
     if (plan == NULL)
         return rope_fail(message, ROPE_ERR_MEMORY, "spec: no memory for a plan");
     *plan = draft;
-    status = fill_plan(spec, plan, message);
+    status = fill_plan(spec, &axes, plan, message);
     if (status != ROPE_OK) {
         rope_plan_destroy(plan);
         return status;
@@ -257,6 +338,7 @@ rope_status rope_plan_info(const rope_plan *plan, rope_info *info)
         .attention_factor = plan->resolved.attention_factor,
         .table_bytes = plan->table_bytes,
         .isa = plan->isa,
+        .axes = plan->axes,
         .softmax_factor = plan->resolved.softmax_factor,
         .is_long = plan->resolved.is_long,
     };

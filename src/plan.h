@@ -34,6 +34,19 @@ struct rope_plan {
     double *freq_hi, *freq_lo;   /* f_i */
     double *turns_hi, *turns_lo; /* f_i / (2 pi) */
     double *freq_f32;            /* f_i rounded to f32 */
+    /* Several axes: the axis of each pair, and the same as rope_rows_mix wants it. */
+    size_t axes;
+    unsigned char *pair_axis;
+    unsigned char *present;
+    double *masks; /* [axes][row_stride / 2] */
+    /*
+     * Pairs that turn at all, as runs of [begin, end): a pair of frequency 0 passes through exactly where nothing but its
+     * angle of 0 would act on it.
+     */
+    size_t *runs;
+    size_t run_count;
+    size_t
+        chunk_pairs; /* half-split: pairs of a chunk (rope_spec.pairing_chunk / 2); all pairs if there is but one */
     void *memory;
 };
 
@@ -44,6 +57,13 @@ struct rope_place {
     unsigned char negative;
     unsigned char whole;
 };
+
+/*
+ * Reads an array of `axes` descriptors, which lie the struct_size of the first apart, into pointers; room is for copies.
+ */
+rope_status rope_positions_read(const rope_positions *given, size_t axes,
+                                const rope_positions **positions, rope_positions *room,
+                                struct rope_message message);
 
 /*
  * Checks a descriptor of positions for [batch, tokens]: fields, range of every position (row numbers in 0..row_count-1 if
@@ -64,10 +84,10 @@ void rope_direction_scales(const rope_plan *plan, rope_direction direction, doub
                            double *sin_scale);
 
 /*
- * Makes entries first..first+args->pairs-1 of the row of a place.  args says where to and how (cos, sin, layout, stream, dup,
+ * Makes entries first..first+args->pairs-1 of the row of plan->axes places.  args says where to and how (cos, sin, layout, stream, dup,
  * pairs, scales for a positive place); the rest is filled in here.
  */
-void rope_row_make(const rope_plan *plan, const struct rope_place *place, size_t first,
+void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_t first,
                    enum rope_kernel_dtype dtype, struct rope_rows_args *args);
 
 /* Checks a rows descriptor but for its memory: dtype, layout, arrays. */

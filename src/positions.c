@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+enum { POSITIONS_SIZE_0_1 = sizeof(rope_positions) };
+
 static const double position_limit = 0x1p31; /* |p| stays below */
 
 /* a + b, or the nearest end of int64 when that overflows: both lie outside every range asked for here. */
@@ -159,6 +161,26 @@ static rope_status check_values(const struct range *range, const rope_positions 
         for (size_t t = 0; t < tokens; t++)
             if (is_bad(range, positions, b, t))
                 return fail_at(range, positions, b, t, message);
+    }
+    return ROPE_OK;
+}
+
+rope_status rope_positions_read(const rope_positions *given, size_t axes,
+                                const rope_positions **positions, rope_positions *room,
+                                struct rope_message message)
+{
+    const uint32_t size = given->struct_size;
+    for (size_t axis = 0; axis < axes; axis++) {
+        const rope_positions *next = (const void *)((const char *)given + axis * size);
+        positions[axis] = NULL;
+        if (next->struct_size == size)
+            positions[axis] = rope_descriptor(next, &room[axis], sizeof *room, POSITIONS_SIZE_0_1);
+        if (positions[axis] == NULL)
+            return rope_fail(message, ROPE_ERR_STRUCT,
+                             "positions[%zu].struct_size: %u: must be %zu, or more with zeros "
+                             "behind; the same for "
+                             "all axes",
+                             axis, (unsigned)next->struct_size, sizeof *room);
     }
     return ROPE_OK;
 }

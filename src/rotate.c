@@ -33,7 +33,7 @@ static_assert(offsetof(rope_job, flags) == 4 && offsetof(rope_job, batch) == 8 &
               "rope_job is frozen");
 #endif
 enum { TENSOR_SIZE_0_1 = sizeof(rope_tensor), JOB_SIZE_0_1 = sizeof(rope_job) };
-enum { POSITIONS_SIZE_0_1 = sizeof(rope_positions), ROWS_SIZE_0_1 = sizeof(rope_rows) };
+enum { ROWS_SIZE_0_1 = sizeof(rope_rows) };
 
 enum { BATCH, TOKEN, HEAD }; /* axes of a region */
 
@@ -45,8 +45,8 @@ struct side {
     size_t element;     /* bytes */
     int in_place;
     rope_rotate_fn *rotate;
-    rope_dtype real;  /* ROPE_F32 or ROPE_F64: the type of its rows */
-    rope_dtype round; /* rows are rounded to this type first; 0 = not */
+    rope_dtype real;     /* ROPE_F32 or ROPE_F64: the type of its rows */
+    rope_dtype round[2]; /* rows are rounded to these types, one after the other; 0 = not */
     struct rope_region src, dst;
 };
 
@@ -54,8 +54,9 @@ struct side {
 struct walk {
     const rope_plan *plan; /* may be NULL, with rows */
     const struct rope_kernels *kernels;
-    const rope_positions *positions; /* may be NULL, with rows */
-    const rope_rows *rows;           /* may be NULL, with positions */
+    size_t axes; /* descriptors of positions; 0 = rows in order of the tokens */
+    const rope_positions *positions[ROPE_AXES_MAX];
+    const rope_rows *rows; /* may be NULL, with positions */
     struct rope_message message;
     size_t batch;
     size_t tokens;
@@ -65,11 +66,15 @@ struct walk {
     rope_pairing pairing; /* of src */
     rope_pairing to;      /* of dst */
     rope_direction direction;
+    size_t chunk_pairs; /* half-split: pairs of a chunk */
+    const size_t *runs; /* pairs to rotate, as [begin, end); the others pass through */
+    size_t run_count;
     struct side sides[2];
     /* copies of descriptors of another size */
     rope_job job_room;
     rope_tensor tensor_rooms[2];
-    rope_positions positions_room;
+    rope_positions positions_room[ROPE_AXES_MAX];
+    size_t own_run[2];
     rope_rows rows_room;
 };
 
@@ -182,11 +187,16 @@ static rope_status check_tensor(struct walk *walk, const rope_job *job, const ro
     const enum rope_kernel_dtype dtype = rope_kernel_dtype_of(tensor->dtype);
     side->rotate = walk->kernels->rotate[job->arith][2 * walk->pairing + walk->to][dtype];
     side->real = tensor->dtype == ROPE_F64 ? ROPE_F64 : ROPE_F32;
-    side->round = job->row_dtype;
-    if (side->round == 0 && job->arith == ROPE_ARITH_EAGER)
-        side->round = tensor->dtype;
-    if (side->round == side->real)
-        side->round = 0;
+    side->round[0] = job->row_dtype;
+    side->round[1] = job->arith == ROPE_ARITH_EAGER ? tensor->dtype : 0;
+    if (side->round[0] == 0 || side->round[0] == side->round[1]) { /* one rounding at most */
+        side->round[0] = side->round[1];
+        side->round[1] = 0;
+    }
+    if (side->round[1] == ROPE_F64)
+        side->round[1] = 0;
+    if (side->round[1] == 0 && side->round[0] == side->real)
+        side->round[0] = 0;
 
     if (walk->batch == 0 || walk->tokens == 0 || side->heads == 0) {
         side->heads = 0;
@@ -257,6 +267,7 @@ static rope_status check_job(struct walk *walk, const rope_job *job)
         walk->kernels = walk->plan->kernels;
         walk->pairs = walk->plan->pairs;
         walk->pairing = walk->plan->pairing;
+        walk->chunk_pairs = walk->plan->chunk_pairs;
         set_destination_pairing(walk, job);
         return ROPE_OK;
     }
@@ -277,6 +288,7 @@ static rope_status check_job(struct walk *walk, const rope_job *job)
                          "ROPE_ISA: must name a set that this CPU and build have");
     walk->pairs = job->rotary_dim / 2;
     walk->pairing = job->pairing;
+    walk->chunk_pairs = walk->pairs;
     set_destination_pairing(walk, job);
     return ROPE_OK;
 }
@@ -309,32 +321,36 @@ static const char *row_at(const rope_rows *rows, const void *array, size_t pairs
                                      size;
 }
 
-/* The row number of a token; negative: left out. */
-static int64_t row_number(const struct walk *walk, size_t batch, size_t token)
+/* The row number of a token on an axis; negative: left out. */
+static int64_t row_number(const struct walk *walk, size_t axis, size_t batch, size_t token)
 {
-    if (walk->positions == NULL)
+    if (walk->axes == 0)
         return (int64_t)token;
-    return rope_row_number_at(walk->positions, batch, token);
+    return rope_row_number_at(walk->positions[axis], batch, token);
+}
+
+static rope_status check_duplicate(const struct walk *walk, size_t batch, int64_t row)
+{
+    const rope_rows *rows = walk->rows;
+    for (int array = 0; row >= 0 && array < 2; array++) {
+        const char *start = row_at(rows, array ? rows->sin : rows->cos, walk->pairs, batch, row);
+        const size_t at = first_difference(rows, start, walk->pairs);
+        if (at < walk->pairs)
+            return rope_fail(walk->message, ROPE_ERR_ROW,
+                             "rows.%s: row %lld, entry %zu: its two copies must be equal",
+                             array ? "sin" : "cos", (long long)row, at);
+    }
+    return ROPE_OK;
 }
 
 static rope_status check_duplicates(const struct walk *walk)
 {
-    const rope_rows *rows = walk->rows;
-    for (size_t b = 0; b < walk->batch; b++) {
-        for (size_t t = 0; t < walk->tokens; t++) {
-            const int64_t row = row_number(walk, b, t);
-            for (int array = 0; row >= 0 && array < 2; array++) {
-                const void *start = array ? rows->sin : rows->cos;
-                const size_t at =
-                    first_difference(rows, row_at(rows, start, walk->pairs, b, row), walk->pairs);
-                if (at < walk->pairs)
-                    return rope_fail(walk->message, ROPE_ERR_ROW,
-                                     "rows.%s: row %lld, entry %zu: its two copies must be equal",
-                                     array ? "sin" : "cos", (long long)row, at);
-            }
-        }
-    }
-    return ROPE_OK;
+    rope_status status = ROPE_OK;
+    for (size_t b = 0; b < walk->batch; b++)
+        for (size_t t = 0; t < walk->tokens; t++)
+            for (size_t axis = 0; status == ROPE_OK && (axis == 0 || axis < walk->axes); axis++)
+                status = check_duplicate(walk, b, row_number(walk, axis, b, t));
+    return status;
 }
 
 /* Rows of the caller: fields, memory, and that the direction is one that they can serve. */
@@ -348,7 +364,7 @@ static rope_status check_rows(struct walk *walk, struct rope_region *arrays)
     if (rows->direction != ROPE_FORWARD)
         return rope_fail(message, ROPE_ERR_VALUE, "rows.direction: %d: must be 0 in a job",
                          (int)rows->direction);
-    if (walk->positions == NULL && walk->tokens > rows->count)
+    if (walk->axes == 0 && walk->tokens > rows->count)
         return rope_fail(message, ROPE_ERR_VALUE, "rows.count: %zu: must be at least tokens = %zu",
                          rows->count, walk->tokens);
     const int plain = walk->direction == ROPE_FORWARD || walk->direction == ROPE_TRANSPOSE;
@@ -370,7 +386,7 @@ static rope_status check_rows(struct walk *walk, struct rope_region *arrays)
 /* Destinations against everything else. */
 static rope_status check_aliases(const struct walk *walk, const struct rope_region *others)
 {
-    static const char *const other_names[] = {"positions.data", "rows.cos", "rows.sin"};
+    enum { OTHERS = ROPE_AXES_MAX + 2 };
     for (int s = 0; s < 2; s++) {
         const struct side *side = &walk->sides[s], *other = &walk->sides[1 - s];
         if (side->heads == 0)
@@ -381,10 +397,13 @@ static rope_status check_aliases(const struct walk *walk, const struct rope_regi
         if (other->heads != 0 && rope_regions_overlap(&side->dst, &other->dst))
             return rope_fail(walk->message, ROPE_ERR_ALIAS, "%s.dst: overlaps %s.dst",
                              side_names[s], side_names[1 - s]);
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < OTHERS; i++)
             if (rope_regions_overlap(&side->dst, &others[i]))
                 return rope_fail(walk->message, ROPE_ERR_ALIAS, "%s.dst: overlaps %s",
-                                 side_names[s], other_names[i]);
+                                 side_names[s],
+                                 i < ROPE_AXES_MAX    ? "positions.data"
+                                 : i == ROPE_AXES_MAX ? "rows.cos"
+                                                      : "rows.sin");
     }
     return ROPE_OK;
 }
@@ -407,12 +426,11 @@ static const rope_tensor *read_tensor(struct walk *walk, const rope_job *job, in
 static rope_status read_sources(struct walk *walk, const rope_job *job)
 {
     if (job->positions != NULL) {
-        walk->positions = rope_descriptor(job->positions, &walk->positions_room,
-                                          sizeof(rope_positions), POSITIONS_SIZE_0_1);
-        if (walk->positions == NULL)
-            return rope_fail(walk->message, ROPE_ERR_STRUCT,
-                             "positions.struct_size: %u: must be %zu, or more with zeros behind",
-                             (unsigned)job->positions->struct_size, sizeof(rope_positions));
+        walk->axes = walk->plan != NULL ? walk->plan->axes : 1;
+        const rope_status status = rope_positions_read(job->positions, walk->axes, walk->positions,
+                                                       walk->positions_room, walk->message);
+        if (status != ROPE_OK)
+            return status;
     }
     if (job->rows != NULL) {
         walk->rows = rope_descriptor(job->rows, &walk->rows_room, sizeof(rope_rows), ROWS_SIZE_0_1);
@@ -444,13 +462,13 @@ static rope_status check_all(struct walk *walk, const rope_job *given)
         if (tensor != NULL)
             status = check_tensor(walk, job, tensor, &walk->sides[s], side_names[s]);
     }
-    struct rope_region others[3] = {{.base = NULL}}; /* positions, cos, sin */
+    struct rope_region others[ROPE_AXES_MAX + 2] = {{.base = NULL}}; /* positions, cos, sin */
     if (status == ROPE_OK && walk->rows != NULL)
-        status = check_rows(walk, &others[1]);
-    if (status == ROPE_OK && walk->positions != NULL)
-        status = rope_positions_check(walk->positions, walk->batch, walk->tokens,
+        status = check_rows(walk, &others[ROPE_AXES_MAX]);
+    for (size_t axis = 0; status == ROPE_OK && axis < walk->axes; axis++)
+        status = rope_positions_check(walk->positions[axis], walk->batch, walk->tokens,
                                       walk->rows != NULL ? &walk->rows->count : NULL,
-                                      walk->skip_negative, &others[0], walk->message);
+                                      walk->skip_negative, &others[axis], walk->message);
     if (status == ROPE_OK && walk->rows != NULL && walk->rows->layout >= ROPE_ROWS_DUP_HALF)
         status = check_duplicates(walk);
     if (status == ROPE_OK)
@@ -472,10 +490,11 @@ struct row {
     const void *cos, *sin;
 };
 
-/* Where the token's row comes from. */
+/* Where the token's row comes from: a place on each axis, or a row of the caller for each. */
 struct source {
-    struct rope_place place;       /* positions */
-    const char *cos_row, *sin_row; /* rows of the caller, at the entry 0 */
+    struct rope_place places[ROPE_AXES_MAX];
+    const char *cos_row[ROPE_AXES_MAX], *sin_row[ROPE_AXES_MAX]; /* at entry 0 */
+    int one_row;                                                 /* the same for all axes */
 };
 
 /* Elements from entry to entry in the caller's rows. */
@@ -508,26 +527,56 @@ static void fetch_f64(const struct walk *walk, const char *row, size_t first, si
         out[i] = (double)from[i * from_step];
 }
 
+/* The same where each pair takes the row of its own axis. */
+static void fetch_mixed(const struct walk *walk, const char *const *axis_rows, size_t first,
+                        size_t n, double *out, float *room)
+{
+    for (size_t i = 0; i < n; i++)
+        fetch_f64(walk, axis_rows[walk->plan->pair_axis[first + i]], first + i, 1, out + i, room);
+}
+
+static void fetch(const struct walk *walk, const struct source *source,
+                  const char *const *axis_rows, size_t first, size_t n, double *out, float *room)
+{
+    if (source->one_row)
+        fetch_f64(walk, axis_rows[0], first, n, out, room);
+    else
+        fetch_mixed(walk, axis_rows, first, n, out, room);
+}
+
+/* Rounds a stretch in scratch->f64 to `dtype` and stores it as two arrays: a table of one factor does that. */
+static void round_stretch(const struct walk *walk, size_t n, double sin_scale, rope_dtype dtype,
+                          void *cos_out, void *sin_out, struct scratch *scratch)
+{
+    const struct rope_rows_args args = {
+        .cos = cos_out,
+        .sin = sin_out,
+        .layout = RK_SEPARATE,
+        .pairs = n,
+        .cos_scale = 1.0,
+        .sin_scale = sin_scale,
+        .factors = 1,
+        .table_cos = {scratch->f64[0]},
+        .table_sin = {scratch->f64[1]},
+    };
+    walk->kernels->rows[rope_kernel_dtype_of(dtype)](&args);
+}
+
 /* Stores a stretch of the token's row, rounded to `dtype`, as two arrays. */
 static void make_stretch(const struct walk *walk, const struct source *source, size_t first,
                          size_t n, rope_dtype dtype, void *cos_out, void *sin_out,
                          struct scratch *scratch)
 {
-    struct rope_rows_args args = {
-        .cos = cos_out, .sin = sin_out, .layout = RK_SEPARATE, .pairs = n, .cos_scale = 1.0};
-    if (walk->rows == NULL) {
-        rope_direction_scales(walk->plan, walk->direction, &args.cos_scale, &args.sin_scale);
-        rope_row_make(walk->plan, &source->place, first, rope_kernel_dtype_of(dtype), &args);
+    if (walk->rows != NULL) {
+        fetch(walk, source, source->cos_row, first, n, scratch->f64[0], scratch->f32[0]);
+        fetch(walk, source, source->sin_row, first, n, scratch->f64[1], scratch->f32[0]);
+        round_stretch(walk, n, walk->backwards ? -1.0 : 1.0, dtype, cos_out, sin_out, scratch);
         return;
     }
-    /* a row of the caller is a table of one factor */
-    fetch_f64(walk, source->cos_row, first, n, scratch->f64[0], scratch->f32[0]);
-    fetch_f64(walk, source->sin_row, first, n, scratch->f64[1], scratch->f32[0]);
-    args.sin_scale = walk->backwards ? -1.0 : 1.0;
-    args.factors = 1;
-    args.table_cos[0] = scratch->f64[0];
-    args.table_sin[0] = scratch->f64[1];
-    walk->kernels->rows[rope_kernel_dtype_of(dtype)](&args);
+    struct rope_rows_args args = {
+        .cos = cos_out, .sin = sin_out, .layout = RK_SEPARATE, .pairs = n};
+    rope_direction_scales(walk->plan, walk->direction, &args.cos_scale, &args.sin_scale);
+    rope_row_make(walk->plan, source->places, first, rope_kernel_dtype_of(dtype), &args);
 }
 
 /* The caller's own memory, if the row can be used as it stands there. */
@@ -535,12 +584,36 @@ static int use_in_place(const struct walk *walk, const struct source *source,
                         const struct side *side, size_t first, struct row *row)
 {
     const rope_rows *rows = walk->rows;
-    if (rows == NULL || side->round != 0 || walk->backwards || rows->dtype != side->real ||
-        entry_step(rows) != 1)
+    if (rows == NULL || !source->one_row || side->round[0] != 0 || walk->backwards ||
+        rows->dtype != side->real || entry_step(rows) != 1)
         return 0;
     const size_t at = first * rope_dtype_size(rows->dtype);
-    *row = (struct row){source->cos_row + at, source->sin_row + at};
+    *row = (struct row){source->cos_row[0] + at, source->sin_row[0] + at};
     return 1;
+}
+
+/* One rounding of the stretch, from its source or from scratch->f64; the result is f32. */
+static void round_once(const struct walk *walk, const struct source *source, size_t first, size_t n,
+                       rope_dtype dtype, struct scratch *scratch)
+{
+    void *cos_out = dtype == ROPE_F32 ? (void *)scratch->f32[0] : (void *)scratch->u16[0];
+    void *sin_out = dtype == ROPE_F32 ? (void *)scratch->f32[1] : (void *)scratch->u16[1];
+    if (source != NULL)
+        make_stretch(walk, source, first, n, dtype, cos_out, sin_out, scratch);
+    else
+        round_stretch(walk, n, 1.0, dtype, cos_out, sin_out, scratch);
+    if (dtype != ROPE_F32) {
+        walk->kernels->widen[rope_kernel_dtype_of(dtype)](scratch->f32[0], cos_out, 1, n);
+        walk->kernels->widen[rope_kernel_dtype_of(dtype)](scratch->f32[1], sin_out, 1, n);
+    }
+}
+
+static void widen_to_f64(size_t n, struct scratch *scratch)
+{
+    for (size_t i = 0; i < n; i++) {
+        scratch->f64[0][i] = (double)scratch->f32[0][i];
+        scratch->f64[1][i] = (double)scratch->f32[1][i];
+    }
 }
 
 /* The reals of a stretch of the row, as this side wants them. */
@@ -550,25 +623,23 @@ static struct row make_row(const struct walk *walk, const struct source *source,
     struct row row;
     if (use_in_place(walk, source, side, first, &row))
         return row;
-    if (side->round == 0 && side->real == ROPE_F32) {
-        make_stretch(walk, source, first, n, ROPE_F32, scratch->f32[0], scratch->f32[1], scratch);
-    } else if (side->round == 0) {
-        make_stretch(walk, source, first, n, ROPE_F64, scratch->f64[0], scratch->f64[1], scratch);
-    } else if (side->round == ROPE_F32) {
-        make_stretch(walk, source, first, n, ROPE_F32, scratch->f32[0], scratch->f32[1], scratch);
+    if (side->round[0] == 0) {
+        if (side->real == ROPE_F64) {
+            make_stretch(walk, source, first, n, ROPE_F64, scratch->f64[0], scratch->f64[1],
+                         scratch);
+            return (struct row){scratch->f64[0], scratch->f64[1]};
+        }
+        round_once(walk, source, first, n, ROPE_F32, scratch);
     } else {
-        make_stretch(walk, source, first, n, side->round, scratch->u16[0], scratch->u16[1],
-                     scratch);
-        rope_widen_fn *widen = walk->kernels->widen[rope_kernel_dtype_of(side->round)];
-        widen(scratch->f32[0], scratch->u16[0], 1, n);
-        widen(scratch->f32[1], scratch->u16[1], 1, n);
+        round_once(walk, source, first, n, side->round[0], scratch);
+        if (side->round[1] != 0) {
+            widen_to_f64(n, scratch);
+            round_once(walk, NULL, first, n, side->round[1], scratch);
+        }
     }
     if (side->real == ROPE_F32)
         return (struct row){scratch->f32[0], scratch->f32[1]};
-    for (size_t i = 0; side->round != 0 && i < n; i++) {
-        scratch->f64[0][i] = (double)scratch->f32[0][i];
-        scratch->f64[1][i] = (double)scratch->f32[1][i];
-    }
+    widen_to_f64(n, scratch);
     return (struct row){scratch->f64[0], scratch->f64[1]};
 }
 
@@ -581,89 +652,159 @@ static ptrdiff_t offset_of(const struct rope_region *region, size_t batch, size_
            (ptrdiff_t)head * region->stride[HEAD];
 }
 
+/*
+ * Pairs first..first+n-1, which lie in one chunk: in half-split pairing x of pair i stands at chunk * (i / pairs of a chunk)
+ * + i % (pairs of a chunk), y half a chunk behind; interleaved pairs stand side by side.
+ */
+static size_t element_of(rope_pairing pairing, size_t chunk_pairs, size_t first)
+{
+    return pairing == ROPE_HALF ? first + first / chunk_pairs * chunk_pairs : 2 * first;
+}
+
 static void rotate_stretch(const struct walk *walk, const struct side *side, const char *src,
                            char *dst, size_t heads, size_t first, size_t n, const struct row *row)
 {
-    const size_t from_step = walk->pairing == ROPE_HALF ? 1 : 2;
-    const size_t to_step = walk->to == ROPE_HALF ? 1 : 2;
     const struct rope_rotate_args args = {
-        .src = src + side->slice_bytes + first * from_step * side->element,
-        .dst = dst + side->slice_bytes + first * to_step * side->element,
+        .src = src + side->slice_bytes +
+               element_of(walk->pairing, walk->chunk_pairs, first) * side->element,
+        .dst = dst + side->slice_bytes +
+               element_of(walk->to, walk->chunk_pairs, first) * side->element,
         .src_stride = side->src.stride[HEAD],
         .dst_stride = side->dst.stride[HEAD],
         .heads = heads,
         .pairs = n,
-        .src_half = walk->pairs,
-        .dst_half = walk->pairs,
+        .src_half = walk->chunk_pairs,
+        .dst_half = walk->chunk_pairs,
         .cos = row->cos,
         .sin = row->sin,
     };
     side->rotate(&args);
 }
 
-/* What the rotation leaves alone: before and behind the slice. */
-static void copy_rest(const struct side *side, const char *src, char *dst, size_t heads,
-                      size_t slice)
+/* What the rotation leaves alone: before and behind the slice, and pairs that do not turn. */
+static void copy_rest(const struct walk *walk, const struct side *side, const char *src, char *dst,
+                      size_t heads)
 {
-    const size_t behind = side->slice_bytes + slice;
+    const int all_turn = walk->run_count == 1 && walk->runs[0] == 0 && walk->runs[1] == walk->pairs;
+    const size_t before = all_turn ? side->slice_bytes : side->head_bytes;
+    const size_t behind = side->slice_bytes + 2 * walk->pairs * side->element;
     for (size_t h = 0; h < heads; h++) {
-        if (side->slice_bytes != 0)
-            memcpy(dst, src, side->slice_bytes);
-        if (side->head_bytes > behind)
+        if (before != 0)
+            memcpy(dst, src, before);
+        if (all_turn && side->head_bytes > behind)
             memcpy(dst + behind, src + behind, side->head_bytes - behind);
         src += side->src.stride[HEAD];
         dst += side->dst.stride[HEAD];
     }
 }
 
-/* Heads begin..end-1 of a token, counted over q and then k. */
+/* Heads of one tensor at one token. */
+struct span {
+    const char *src;
+    char *dst;
+    size_t heads; /* 0: none */
+};
+
+/* Heads begin..end-1 of a token, counted over q and then k, as a span of each. */
+static void set_spans(const struct walk *walk, size_t batch, size_t token, size_t begin, size_t end,
+                      struct span *spans)
+{
+    size_t before = 0; /* heads of the sides so far */
+    for (int s = 0; s < 2; s++) {
+        const struct side *side = &walk->sides[s];
+        const size_t from = begin > before ? begin - before : 0;
+        const size_t until =
+            end > before ? (end - before < side->heads ? end - before : side->heads) : 0;
+        before += side->heads;
+        spans[s].heads = from < until ? until - from : 0;
+        if (spans[s].heads == 0)
+            continue;
+        spans[s].src = side->src.base + offset_of(&side->src, batch, token, from);
+        spans[s].dst =
+            (char *)(uintptr_t)side->dst.base + offset_of(&side->dst, batch, token, from);
+        if (!side->in_place)
+            copy_rest(walk, side, spans[s].src, spans[s].dst, spans[s].heads);
+    }
+}
+
+static void rotate_spans(const struct walk *walk, const struct source *source,
+                         const struct span *spans, size_t first, size_t n)
+{
+    struct scratch scratch;
+    const struct side *made_for = NULL;
+    struct row row = {NULL, NULL};
+    for (int s = 0; s < 2; s++) {
+        const struct side *side = &walk->sides[s];
+        if (spans[s].heads == 0)
+            continue;
+        if (made_for == NULL || made_for->real != side->real ||
+            made_for->round[0] != side->round[0] || made_for->round[1] != side->round[1])
+            row = make_row(walk, source, side, first, n, &scratch);
+        made_for = side;
+        rotate_stretch(walk, side, spans[s].src, spans[s].dst, spans[s].heads, first, n, &row);
+    }
+}
+
+/* Fills the source of a token; 0 if the token is left out. */
+static int find_source(const struct walk *walk, size_t batch, size_t token, struct source *source)
+{
+    const rope_rows *rows = walk->rows;
+    if (rows == NULL) {
+        for (size_t axis = 0; axis < walk->axes; axis++)
+            source->places[axis] = rope_position_at(walk->positions[axis], batch, token);
+        return !(walk->skip_negative && source->places[0].negative);
+    }
+    source->one_row = 1;
+    const size_t size = rope_dtype_size(rows->dtype);
+    for (size_t axis = 0; axis == 0 || axis < walk->axes; axis++) {
+        const int64_t number = row_number(walk, axis, batch, token);
+        if (number < 0)
+            return 0;
+        source->cos_row[axis] = row_at(rows, rows->cos, walk->pairs, batch, number);
+        if (rope_has_two_arrays(rows->layout))
+            source->sin_row[axis] = row_at(rows, rows->sin, walk->pairs, batch, number);
+        else
+            source->sin_row[axis] =
+                source->cos_row[axis] + size * (rows->layout == ROPE_ROWS_PACKED ? walk->pairs : 1);
+        source->one_row &= source->cos_row[axis] == source->cos_row[0];
+    }
+    return 1;
+}
+
 static void rotate_token(const struct walk *walk, size_t batch, size_t token, size_t begin,
                          size_t end)
 {
-    struct source source = {.cos_row = NULL};
-    if (walk->rows == NULL) {
-        source.place = rope_position_at(walk->positions, batch, token);
-        if (walk->skip_negative && source.place.negative)
-            return;
-    } else {
-        const rope_rows *rows = walk->rows;
-        const int64_t number = row_number(walk, batch, token);
-        if (number < 0)
-            return;
-        source.cos_row = row_at(rows, rows->cos, walk->pairs, batch, number);
-        if (rope_has_two_arrays(rows->layout))
-            source.sin_row = row_at(rows, rows->sin, walk->pairs, batch, number);
-        else
-            source.sin_row =
-                source.cos_row +
-                rope_dtype_size(rows->dtype) * (rows->layout == ROPE_ROWS_PACKED ? walk->pairs : 1);
-    }
-
-    struct scratch scratch;
-    for (size_t first = 0; first < walk->pairs; first += RK_MAX_PAIRS) {
-        const size_t n = walk->pairs - first < RK_MAX_PAIRS ? walk->pairs - first : RK_MAX_PAIRS;
-        const struct side *made_for = NULL;
-        struct row row = {NULL, NULL};
-        size_t before = 0; /* heads of the sides so far */
-        for (int s = 0; s < 2; s++) {
-            const struct side *side = &walk->sides[s];
-            const size_t from = begin > before ? begin - before : 0;
-            const size_t until =
-                end > before ? (end - before < side->heads ? end - before : side->heads) : 0;
-            before += side->heads;
-            if (from >= until)
-                continue;
-            if (made_for == NULL || made_for->real != side->real || made_for->round != side->round)
-                row = make_row(walk, &source, side, first, n, &scratch);
-            made_for = side;
-            const char *src = side->src.base + offset_of(&side->src, batch, token, from);
-            char *dst =
-                (char *)(uintptr_t)side->dst.base + offset_of(&side->dst, batch, token, from);
-            rotate_stretch(walk, side, src, dst, until - from, first, n, &row);
-            if (first == 0 && !side->in_place && side->head_bytes > 2 * walk->pairs * side->element)
-                copy_rest(side, src, dst, until - from, 2 * walk->pairs * side->element);
+    struct source source;
+    struct span spans[2];
+    if (!find_source(walk, batch, token, &source))
+        return;
+    set_spans(walk, batch, token, begin, end, spans);
+    for (size_t run = 0; run < walk->run_count; run++) {
+        const size_t run_end = walk->runs[2 * run + 1];
+        size_t n;
+        for (size_t first = walk->runs[2 * run]; first < run_end; first += n) {
+            const size_t chunk_rest = walk->chunk_pairs - first % walk->chunk_pairs;
+            n = run_end - first < RK_MAX_PAIRS ? run_end - first : RK_MAX_PAIRS;
+            n = n < chunk_rest ? n : chunk_rest;
+            rotate_spans(walk, &source, spans, first, n);
         }
     }
+}
+
+/* Pairs of frequency 0 pass through untouched where only their angle would act on them. */
+static void set_runs(struct walk *walk)
+{
+    const rope_plan *plan = walk->plan;
+    if (plan != NULL && walk->rows == NULL && walk->to == walk->pairing &&
+        (plan->resolved.attention_factor == 1.0 || walk->direction == ROPE_SHIFT)) {
+        walk->runs = plan->runs;
+        walk->run_count = plan->run_count;
+        return;
+    }
+    walk->own_run[0] = 0;
+    walk->own_run[1] = walk->pairs;
+    walk->runs = walk->own_run;
+    walk->run_count = 1;
 }
 
 /* Where part `part` of `parts` begins among `units`. */
@@ -679,7 +820,7 @@ rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t 
         return ROPE_ERR_NULL;
     struct walk walk;
     walk.plan = plan;
-    walk.positions = NULL;
+    walk.axes = 0;
     walk.rows = NULL;
     walk.backwards = 0;
     walk.sides[0].heads = walk.sides[1].heads = 0;
@@ -693,6 +834,7 @@ rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t 
     const size_t heads = walk.sides[0].heads + walk.sides[1].heads;
     if (heads == 0)
         return ROPE_OK;
+    set_runs(&walk);
     /* whole tokens where there are plenty, so that no row is made twice; else single heads */
     const size_t all_tokens = walk.batch * walk.tokens;
     const size_t unit_heads = all_tokens / 8 >= parts || parts == 1 ? heads : 1;

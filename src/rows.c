@@ -19,7 +19,7 @@ static_assert(offsetof(rope_rows, dtype) == 4 && offsetof(rope_rows, layout) == 
                   offsetof(rope_rows, message_size) == 64 && sizeof(rope_rows) == 72,
               "rope_rows is frozen");
 #endif
-enum { POSITIONS_SIZE_0_1 = sizeof(rope_positions), ROWS_SIZE_0_1 = sizeof(rope_rows) };
+enum { ROWS_SIZE_0_1 = sizeof(rope_rows) };
 
 /* ---- The row of a position ------------------------------------------------------------------------ */
 
@@ -33,41 +33,120 @@ void rope_direction_scales(const rope_plan *plan, rope_direction direction, doub
     *sin_scale = backwards ? -scale : scale;
 }
 
-/* The table rows of the digits of a magnitude.  The first two always take part, higher ones only when they turn. */
-static void set_factors(const rope_plan *plan, uint32_t magnitude, size_t first,
-                        struct rope_rows_args *args)
+/*
+ * The levels that take part in a product: the first two always, a higher one where some digit turns.  The row of a digit 0
+ * is exactly 1, so more factors never change a bit.
+ */
+static unsigned levels_of(uint32_t magnitudes)
 {
-    args->factors = 0;
+    unsigned levels = 0;
+    for (int level = 0; level < ROPE_LEVELS; level++) {
+        if (level < 2 || (magnitudes & ((UINT32_C(1) << rope_level_bits[level]) - 1)) != 0)
+            levels |= 1u << level;
+        magnitudes >>= rope_level_bits[level];
+    }
+    return levels;
+}
+
+/* The table rows of the digits of a magnitude; returns how many. */
+static size_t set_factors(const rope_plan *plan, unsigned levels, uint32_t magnitude, size_t first,
+                          const double **table_cos, const double **table_sin)
+{
+    size_t factors = 0;
     for (int level = 0; level < ROPE_LEVELS; level++) {
         const uint32_t digit = magnitude & ((UINT32_C(1) << rope_level_bits[level]) - 1);
         magnitude >>= rope_level_bits[level];
-        if (level >= 2 && digit == 0) /* its row is exactly 1 */
+        if ((levels >> level & 1u) == 0)
             continue;
-        const double *row = plan->level[level] + digit * plan->row_stride + first;
-        args->table_cos[args->factors] = row;
-        args->table_sin[args->factors] = row + plan->row_stride / 2;
-        args->factors++;
+        table_cos[factors] = plan->level[level] + digit * plan->row_stride + first;
+        table_sin[factors] = table_cos[factors] + plan->row_stride / 2;
+        factors++;
     }
+    return factors;
 }
 
-void rope_row_make(const rope_plan *plan, const struct rope_place *place, size_t first,
+/* Which way a row is made: by the angle that f32 gives, from tables, or straight from the angle. */
+enum way { BY_F32_ANGLE, BY_TABLES, BY_ANGLE };
+
+static enum way way_of(const rope_plan *plan, int whole, enum rope_kernel_dtype dtype)
+{
+    if (plan->angle == ROPE_ANGLE_F32)
+        return BY_F32_ANGLE;
+    return whole && dtype != RK_F64 ? BY_TABLES : BY_ANGLE; /* f64 rows want relative accuracy */
+}
+
+static double angle_position(enum way way, double position)
+{
+    return way == BY_F32_ANGLE ? (double)(float)position : position;
+}
+
+static void make_by(const rope_plan *plan, enum way way, size_t first, enum rope_kernel_dtype dtype,
+                    struct rope_rows_args *args)
+{
+    args->freq = plan->freq_f32 + first;
+    args->turns_hi = plan->turns_hi + first;
+    args->turns_lo = plan->turns_lo + first;
+    if (way == BY_TABLES)
+        plan->kernels->rows[dtype](args);
+    else if (way == BY_ANGLE)
+        plan->kernels->direct[dtype](args);
+    else
+        plan->kernels->direct_f32[dtype](args);
+}
+
+/* Places that differ. */
+static void make_mixed(const rope_plan *plan, const struct rope_place *places, size_t first,
+                       enum rope_kernel_dtype dtype, struct rope_rows_args *args)
+{
+    struct rope_rows_mix mix;
+    mix.axes = plan->axes;
+    mix.first = first;
+    mix.present = plan->present;
+    mix.masks = plan->masks + first;
+    mix.mask_stride = plan->row_stride / 2;
+    uint32_t magnitudes = 0;
+    int whole = 1;
+    for (size_t axis = 0; axis < plan->axes; axis++) {
+        magnitudes |= places[axis].magnitude;
+        whole &= places[axis].whole;
+    }
+    const enum way way = way_of(plan, whole, dtype);
+    const unsigned levels = levels_of(magnitudes);
+    for (size_t axis = 0; axis < plan->axes; axis++) {
+        const struct rope_place *place = &places[axis];
+        mix.sin_scale[axis] = args->sin_scale;
+        mix.position[axis] = angle_position(way, place->value);
+        if (way != BY_TABLES)
+            continue;
+        if (place->negative)
+            mix.sin_scale[axis] = -args->sin_scale;
+        args->factors = set_factors(plan, levels, place->magnitude, first, mix.table_cos[axis],
+                                    mix.table_sin[axis]);
+    }
+    args->mix = &mix;
+    make_by(plan, way, first, dtype, args);
+}
+
+void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_t first,
                    enum rope_kernel_dtype dtype, struct rope_rows_args *args)
 {
-    if (plan->angle == ROPE_ANGLE_F32) {
-        args->position = (double)(float)place->value;
-        args->freq = plan->freq_f32 + first;
-        plan->kernels->direct_f32[dtype](args);
-    } else if (place->whole && dtype != RK_F64) {
-        set_factors(plan, place->magnitude, first, args);
+    const struct rope_place *place = &places[0];
+    for (size_t axis = 1; axis < plan->axes; axis++) {
+        if (places[axis].value != place->value) {
+            make_mixed(plan, places, first, dtype, args);
+            return;
+        }
+    }
+    const enum way way = way_of(plan, place->whole, dtype);
+    args->mix = NULL;
+    args->position = angle_position(way, place->value);
+    if (way == BY_TABLES) {
+        args->factors = set_factors(plan, levels_of(place->magnitude), place->magnitude, first,
+                                    args->table_cos, args->table_sin);
         if (place->negative)
             args->sin_scale = -args->sin_scale;
-        plan->kernels->rows[dtype](args);
-    } else { /* fractions, and f64 rows, which want relative accuracy */
-        args->position = place->value;
-        args->turns_hi = plan->turns_hi + first;
-        args->turns_lo = plan->turns_lo + first;
-        plan->kernels->direct[dtype](args);
     }
+    make_by(plan, way, first, dtype, args);
 }
 
 /* ---- The memory of rows ----------------------------------------------------------------------------- */
@@ -140,7 +219,7 @@ static int can_stream(const rope_rows *rows, size_t pairs, size_t tokens)
     return (starts | stride | pairs * size) % 64 == 0;
 }
 
-static rope_status check_table(const rope_plan *plan, const rope_positions *positions,
+static rope_status check_table(const rope_plan *plan, const rope_positions *const *positions,
                                size_t tokens, const rope_rows *rows, struct rope_message message)
 {
     rope_status status = rope_rows_check(rows, message);
@@ -153,8 +232,9 @@ static rope_status check_table(const rope_plan *plan, const rope_positions *posi
         return rope_fail(message, ROPE_ERR_VALUE, "rows.count: %zu: must be at least tokens = %zu",
                          rows->count, tokens);
 
-    struct rope_region places, arrays[2];
-    status = rope_positions_check(positions, 1, tokens, NULL, 0, &places, message);
+    struct rope_region places[ROPE_AXES_MAX], arrays[2];
+    for (size_t axis = 0; status == ROPE_OK && axis < plan->axes; axis++)
+        status = rope_positions_check(positions[axis], 1, tokens, NULL, 0, &places[axis], message);
     const int two = rope_has_two_arrays(rows->layout);
     for (int array = 0; status == ROPE_OK && array <= two; array++) {
         status = rope_rows_region(rows, plan->pairs, 1, tokens, array, &arrays[array], message);
@@ -162,9 +242,10 @@ static rope_status check_table(const rope_plan *plan, const rope_positions *posi
             status =
                 rope_fail(message, ROPE_ERR_STRIDE, "rows.stride_row: %td: must span a row of %zu",
                           rows->stride_row, rope_rows_width(rows, plan->pairs));
-        if (status == ROPE_OK && rope_regions_overlap(&arrays[array], &places))
-            status = rope_fail(message, ROPE_ERR_ALIAS, "rows.%s: overlaps positions.data",
-                               array ? "sin" : "cos");
+        for (size_t axis = 0; status == ROPE_OK && axis < plan->axes; axis++)
+            if (rope_regions_overlap(&arrays[array], &places[axis]))
+                status = rope_fail(message, ROPE_ERR_ALIAS, "rows.%s: overlaps positions.data",
+                                   array ? "sin" : "cos");
     }
     if (status == ROPE_OK && two && rope_regions_overlap(&arrays[0], &arrays[1]))
         status = rope_fail(message, ROPE_ERR_ALIAS, "rows.sin: overlaps rows.cos");
@@ -177,7 +258,8 @@ rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *given_posi
     if (given_rows == NULL)
         return ROPE_ERR_NULL;
     rope_rows rows_room;
-    rope_positions positions_room;
+    rope_positions positions_room[ROPE_AXES_MAX];
+    const rope_positions *positions[ROPE_AXES_MAX];
     const rope_rows *rows =
         rope_descriptor(given_rows, &rows_room, sizeof rows_room, ROWS_SIZE_0_1);
     if (rows == NULL)
@@ -191,12 +273,10 @@ rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *given_posi
     if (plan == NULL || given_positions == NULL)
         return rope_fail(message, ROPE_ERR_NULL, "%s: NULL: must be given",
                          plan == NULL ? "plan" : "positions");
-    const rope_positions *positions = rope_descriptor(given_positions, &positions_room,
-                                                      sizeof positions_room, POSITIONS_SIZE_0_1);
-    if (positions == NULL)
-        return rope_fail(message, ROPE_ERR_STRUCT, "positions.struct_size: %u: must be %zu",
-                         given_positions->struct_size, sizeof *positions);
-    const rope_status status = check_table(plan, positions, tokens, rows, message);
+    rope_status status =
+        rope_positions_read(given_positions, plan->axes, positions, positions_room, message);
+    if (status == ROPE_OK)
+        status = check_table(plan, positions, tokens, rows, message);
     if (status != ROPE_OK || tokens == 0)
         return status;
 
@@ -216,12 +296,14 @@ rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *given_posi
     double cos_scale, sin_scale;
     rope_direction_scales(plan, rows->direction, &cos_scale, &sin_scale);
     for (size_t token = 0; token < tokens; token++) {
-        const struct rope_place place = rope_position_at(positions, 0, token);
+        struct rope_place places[ROPE_AXES_MAX];
+        for (size_t axis = 0; axis < plan->axes; axis++)
+            places[axis] = rope_position_at(positions[axis], 0, token);
         args.cos = cos_row + (ptrdiff_t)token * stride;
         args.sin = sin_row == NULL ? NULL : sin_row + (ptrdiff_t)token * stride;
         args.cos_scale = cos_scale;
         args.sin_scale = sin_scale;
-        rope_row_make(plan, &place, 0, dtype, &args);
+        rope_row_make(plan, places, 0, dtype, &args);
     }
     if (args.stream)
         plan->kernels->fence();
