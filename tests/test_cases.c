@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Public faults of other systems as tests, each with its right value and, where the report has one,
- * the wrong value that must be told apart.  The case's name is its number in our collection; the
- * comment names the public source.  Expected values come from the formulas in 60-digit arithmetic
+ * the wrong value that must be told apart.  A test is named like its case; the comment above it
+ * names the public source.  Expected values come from the formulas in 60-digit arithmetic
  * or from the reports, never from this library.
  *
  * Left for the schemes and parts that come later:
@@ -239,7 +239,7 @@ static void CF07(void **state)
     rope_plan_destroy(plan);
 }
 
-/* https://github.com/Blaizzy/mlx-vlm/pull/1709: the factor of global layers, nowhere or everywhere. */
+/* https://github.com/Blaizzy/mlx-vlm/pull/1709: the global factor nowhere, or everywhere. */
 static void LD01(void **state)
 {
     (void)state;
@@ -270,7 +270,7 @@ static void AF03(void **state)
 
 /* ---- Pairing and partial rotation ---- */
 
-/* https://github.com/NeuraLegion/shainet/pull/111: halves rotated as pairs, near identity at first. */
+/* https://github.com/NeuraLegion/shainet/pull/111: halves rotated as pairs. */
 static void PA01(void **state)
 {
     static const double want[2][4] = {
@@ -576,7 +576,7 @@ static void PR04(void **state)
     rope_plan_destroy(f32);
 }
 
-/* https://github.com/sgl-project/sglang/pull/34347: bf16 results that depend on where one rounds. */
+/* https://github.com/sgl-project/sglang/pull/34347: bf16 results by the place of rounding. */
 static void PR05(void **state)
 {
     static const uint16_t x[] = {0x4040, 0x4060}; /* 3, 3.5 */
@@ -889,7 +889,7 @@ static void ST03(void **state)
 
 /* ---- Layout and aliasing ---- */
 
-/* https://github.com/ml-explore/mlx/issues/3949: only the first batch row was done for one token. */
+/* https://github.com/ml-explore/mlx/issues/3949: one token: only the first batch row was done. */
 static void LA01(void **state)
 {
     enum { H = 16, D = 256 };
@@ -1134,7 +1134,7 @@ static void MR04(void **state)
 
 /* ---- Shifting cached keys ---- */
 
-/* https://github.com/ggml-org/llama.cpp/pull/12373: global parameters for the local layers' keys. */
+/* https://github.com/ggml-org/llama.cpp/pull/12373: local keys shifted by global parameters. */
 static void CS01(void **state)
 {
     enum { D = 256 };
@@ -1220,7 +1220,7 @@ static void CS04(void **state)
 
 /* ---- State ---- */
 
-/* https://github.com/lucidrains/rotary-embedding-torch/issues/11: a cache that forgot the offset. */
+/* https://github.com/lucidrains/rotary-embedding-torch/issues/11: a cache without the offset. */
 static void CT01(void **state)
 {
     static const struct {

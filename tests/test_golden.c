@@ -644,7 +644,7 @@ static int check_f32_angles(const struct golden *golden)
     return 1;
 }
 
-/* ---- Inputs that others refuse, abort on or take silently: an error before the first write ---- */
+/* ---- Inputs that others refuse, abort on or take silently: errors before any write ---- */
 
 struct refusal {
     const char *input; /* and what the reference does */
