@@ -93,13 +93,18 @@ static struct tool_range round_range(rope_dtype dtype, struct tool_range range)
 struct tool_expected_pair tool_expected_round(const struct tool_arith *arith,
                                               struct tool_expected_pair pair)
 {
+    const int eager = arith->arith == ROPE_ARITH_EAGER;
     rope_dtype dtype = arith->dtype == ROPE_F64 ? ROPE_F64 : ROPE_F32;
-    if (arith->arith == ROPE_ARITH_EAGER)
-        dtype = arith->dtype;
     if (arith->row_dtype != 0)
         dtype = arith->row_dtype;
+    else if (eager)
+        dtype = arith->dtype;
     pair.cos = round_range(dtype, pair.cos);
     pair.sin = round_range(dtype, pair.sin);
+    if (eager && arith->dtype != ROPE_F64) { /* row_dtype first, then the tensor's own */
+        pair.cos = round_range(arith->dtype, pair.cos);
+        pair.sin = round_range(arith->dtype, pair.sin);
+    }
     return pair;
 }
 
