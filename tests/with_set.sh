@@ -7,6 +7,10 @@ set -eu
 set_name=$1 has_set=$2
 shift 2
 
+[ -x "$has_set" ] && [ -x "$1" ] || {
+    echo "$has_set or $1 was not built"
+    exit 1
+}
 # The emulator's command line is split into words on purpose.
 # shellcheck disable=SC2086
 if ! ${ROPE_TEST_EMULATOR-} "$has_set" "$set_name"; then
