@@ -135,7 +135,7 @@ enum {
     ROPE_SCHEME_CUSTOM = 2,
     /* theta' = theta s^(d / (d - 2)), d > 2.  "NTK-aware"; Hunyuan calls s alpha */
     ROPE_SCHEME_NTK = 3,
-    /* f_i = e_i / exp(a (i + 1)^b), a = ln s / (d/2)^b, b = ntk_exponent.  vLLM's "ntk" */
+    /* f_i = e_i / exp(a (i + 1)^b), a = ln s / (d/2)^b, b = ntk_exponent.  vLLM: mixed_b */
     ROPE_SCHEME_NTK_MIXED = 4,
     /* theta' = theta (s n / M - (s - 1))^(d / (d - 2)) where n > M, else theta; d > 2 */
     ROPE_SCHEME_DYNAMIC_NTK = 5,
@@ -261,7 +261,8 @@ typedef struct rope_spec {
     rope_angle angle;     /* ROPE_ANGLE_EXACT or ROPE_ANGLE_F32 */
     /* base, finite and > 0, for YARN > 1; 0 = 10000.  CUSTOM: 0 */
     double theta;
-    /* s, finite and > 0: LINEAR, NTK, NTK_MIXED, DYNAMIC_NTK, LLAMA3.  YARN, LONGROPE: 0 = M / L.
+    /* s, finite and > 0: LINEAR, NTK, NTK_MIXED, DYNAMIC_NTK, LLAMA3.  YARN, LONGROPE: or 0 with
+       max_length, for M / L in f64; neither is needed by LONGROPE with attention_factor.
        PROPORTIONAL: 0 = 1.  Above 1 it lengthens the context.  DEFAULT, CUSTOM: 0 */
     double factor;
     /* m, finite and > 0; 0 = what the scheme says: YARN see mscale, LONGROPE
@@ -272,20 +273,26 @@ typedef struct rope_spec {
     size_t inv_freq_count; /* CUSTOM: exactly d/2.  Others: 0 */
     char *message;         /* receives one line on error; may be NULL */
     size_t message_size;   /* bytes at message */
-    /* n, tokens of the sequence, highest position + 1: DYNAMIC_NTK, LONGROPE.  0 = a short one */
+    /* n, tokens of the sequence, highest position + 1: DYNAMIC_NTK (theta itself where n <= M),
+       LONGROPE (the short list where n <= L).  0 = a short one.  Lengths are at most 2^53 */
     size_t length;
-    /* M, max_position_embeddings: DYNAMIC_NTK; YARN and LONGROPE where factor is 0 */
+    /* M, max_position_embeddings: DYNAMIC_NTK, > 0; YARN and LONGROPE where factor is 0, else 0 */
     size_t max_length;
-    /* L, tokens that the model was trained on: YARN, LONGROPE, LLAMA3 */
+    /* L, tokens that the model was trained on, > 0: YARN, LONGROPE (where m divides by ln L > 1),
+       LLAMA3 */
     size_t original_length;
     /* b of NTK_MIXED, finite and > 0; 0 = 1 */
     double ntk_exponent;
     /* YARN: a pair that turns beta_fast times over L or more is left alone, one that turns
-       beta_slow times or less is interpolated; 0 = 32 and 1 */
+       beta_slow times or less is interpolated; finite, > 0, slow <= fast; 0 = 32 and 1.  With
+       c(b) = d ln(L / (2 pi b)) / (2 ln theta) the ramp goes from pair max(floor c(beta_fast), 0)
+       to min(ceil c(beta_slow), d - 1), 0.001 farther where these are equal; ending before it
+       begins (L too small, theta too small) is an error */
     double beta_fast;
     double beta_slow;
     /* YARN: m = g(mscale) / g(mscale_all_dim) where both are given (not 0), else g(1);
-       g(k) = 1 + mscale_log k ln s, or 1 if s <= 1; mscale_log 0 = 0.1 (TeleChat 3 has 0.07) */
+       g(k) = 1 + mscale_log k ln s, or 1 if s <= 1; mscale_log 0 = 0.1 (TeleChat 3 has 0.07).
+       Finite, > 0; mscale alone changes nothing, as in transformers */
     double mscale;
     double mscale_all_dim;
     double mscale_log;
@@ -293,7 +300,7 @@ typedef struct rope_spec {
        low_freq_factor times or less is divided by s; 0 < low <= high, equal is a step */
     double low_freq_factor;
     double high_freq_factor;
-    /* LONGROPE: d/2 divisors each, > 0 */
+    /* LONGROPE: d/2 divisors each, finite and > 0 */
     const double *short_factor;
     const double *long_factor;
     size_t factor_count; /* exactly d/2 */
@@ -301,7 +308,8 @@ typedef struct rope_spec {
        frequency 0.  GGUF's rope_freqs.  NULL = none */
     const double *divisors;
     size_t divisor_count; /* exactly d/2 with divisors, else 0 */
-    size_t active_pairs;  /* PROPORTIONAL: 1..d/2 */
+    /* PROPORTIONAL: 1..d/2, of models floor(partial_rotary_factor H / 2).  d must be H */
+    size_t active_pairs;
     /* YARN: 1 = the ends of the ramp are not rounded to whole pairs (gpt-oss) */
     uint32_t no_truncate;
     rope_axis_layout axis_layout; /* ROPE_AXES_* */
