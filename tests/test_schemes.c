@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every scheme of rope_spec: against its formula in MPFR over random parameters, against published values, public faults of
- * other systems and the outputs of transformers; and every parameter that must be refused.  Uses the public interface, and
- * the ramp of YaRN from behind it; expected values never come from this library.
+ * other systems and the outputs of transformers; and every parameter that must be refused.  Uses the public interface; from
+ * behind it only the ramp of YaRN and the arithmetic that schemes need.  Expected values never come from this library.
  */
 #include "frequency.h"
 #include "golden_schemes.h"
 #include "support.h"
+#include "wide.h"
 
 #include <math.h>
 #include <mpfr.h>
@@ -513,6 +514,136 @@ static void test_formulas(void **state)
         }
     }
     truth_clear(&truth);
+}
+
+/* ---- The arithmetic below ---- */
+
+static void set_wide(mpfr_ptr out, rope_wide a)
+{
+    mpfr_set_si(out, (int32_t)a.limb[ROPE_WIDE_LIMBS - 1], MPFR_RNDN);
+    for (int i = ROPE_WIDE_LIMBS - 2; i >= 0; i--) {
+        mpfr_mul_2ui(out, out, 32, MPFR_RNDN);
+        mpfr_add_ui(out, out, a.limb[i], MPFR_RNDN);
+    }
+    mpfr_div_2ui(out, out, ROPE_WIDE_FRACTION_BITS, MPFR_RNDN);
+}
+
+static void set_dd(mpfr_ptr out, rope_dd a)
+{
+    mpfr_set_d(out, a.hi, MPFR_RNDN);
+    mpfr_add_d(out, out, a.lo, MPFR_RNDN);
+}
+
+/* |got - want| <= bound, and relative to want where asked. */
+static void expect_error_below(const char *what, mpfr_srcptr got, mpfr_srcptr want, int relative,
+                               double bound)
+{
+    mpfr_t error;
+    mpfr_init2(error, BITS);
+    mpfr_sub(error, got, want, MPFR_RNDN);
+    if (relative)
+        mpfr_div(error, error, want, MPFR_RNDN);
+    const double distance = fabs(mpfr_get_d(error, MPFR_RNDA));
+    mpfr_clear(error);
+    if (!(distance <= bound))
+        fail_msg("%s is off by 2^%.1f (seed %llu)", what, log2(distance),
+                 (unsigned long long)test_seed());
+}
+
+static rope_wide random_wide(struct rng *rng, double bound)
+{
+    rope_wide a = rope_wide_from_double(floor(rng_real(rng, bound)));
+    for (int i = 0; i < ROPE_WIDE_LIMBS - 1; i++)
+        a.limb[i] = (uint32_t)rng_next(rng);
+    return a;
+}
+
+static rope_dd random_dd(struct rng *rng)
+{
+    const double hi = ldexp(1.0 + fabs(rng_real(rng, 1.0)), (int)rng_below(rng, 60) - 30);
+    return (rope_dd){hi, hi * rng_real(rng, 0x1p-54)};
+}
+
+static void test_fixed_point(void **state)
+{
+    (void)state;
+    struct rng rng = rng_make(300);
+    mpfr_t got, a, b;
+    mpfr_inits2(600, got, a, b, (mpfr_ptr)NULL);
+    for (int round = 0; round < 500; round++) {
+        const rope_wide x = random_wide(&rng, 40000.0), y = random_wide(&rng, 40000.0);
+        set_wide(a, x);
+        set_wide(b, y);
+        set_wide(got, rope_wide_multiply(x, y)); /* cut towards zero */
+        mpfr_mul(b, a, b, MPFR_RNDN);
+        assert_true(mpfr_cmpabs(got, b) <= 0);
+        expect_error_below("product", got, b, 0, 0x1p-224);
+
+        set_dd(got, rope_wide_to_dd(x));
+        expect_error_below("hi + lo", got, a, 1, 0x1p-106);
+        assert_true(rope_wide_to_dd(x).hi == rounded(a));
+
+        rope_wide down = x;
+        if (mpfr_sgn(a) > 0)
+            down = rope_wide_negate(x);
+        if (round % 2 != 0) /* not to nothing */
+            down = rope_wide_ratio(down, 1, 1000);
+        set_wide(a, down);
+        mpfr_exp2(a, a, MPFR_RNDN);
+        set_wide(got, rope_wide_exp2_wide(down));
+        expect_error_below("2^x", got, a, 0, 0x1p-210);
+
+        rope_dd number = random_dd(&rng);
+        if (round % 4 == 0) /* next to a power of two, on both sides */
+            number.hi = ldexp(1.0, round % 61 - 30),
+            number.lo = number.hi * rng_real(&rng, 0x1p-55);
+        set_dd(a, number);
+        mpfr_log2(a, a, MPFR_RNDN);
+        set_wide(got, rope_wide_log2_dd(number));
+        expect_error_below("log2 of hi + lo", got, a, 0, 0x1p-221);
+
+        mpfr_set_d(a, number.hi, MPFR_RNDN);
+        mpfr_log(a, a, MPFR_RNDN);
+        set_dd(got, rope_wide_ln(number.hi));
+        if (!mpfr_zero_p(a))
+            expect_error_below("ln", got, a, 1, 0x1p-106);
+    }
+    set_wide(got, rope_wide_exp2_wide(rope_wide_from_double(0.0)));
+    assert_true(mpfr_cmp_ui(got, 1) == 0);
+    set_wide(got, rope_wide_exp2_wide(rope_wide_from_double(-224.0)));
+    assert_true(mpfr_cmp_d(got, 0x1p-224) == 0);
+    set_wide(got, rope_wide_exp2_wide(rope_wide_from_double(-1e9)));
+    assert_true(mpfr_zero_p(got));
+    assert_true(rope_wide_ln(1.0).hi == 0.0);
+    mpfr_clears(got, a, b, (mpfr_ptr)NULL);
+}
+
+static void test_double_double(void **state)
+{
+    (void)state;
+    struct rng rng = rng_make(301);
+    mpfr_t got, a, b, want;
+    mpfr_inits2(BITS, got, a, b, want, (mpfr_ptr)NULL);
+    for (int round = 0; round < 20000; round++) {
+        const rope_dd x = random_dd(&rng), y = random_dd(&rng);
+        set_dd(a, x);
+        set_dd(b, y);
+        const struct {
+            const char *what;
+            rope_dd value;
+            int (*operation)(mpfr_ptr, mpfr_srcptr, mpfr_srcptr, mpfr_rnd_t);
+            double bound;
+        } checks[] = {{"product", rope_dd_multiply(x, y), mpfr_mul, 0x1p-102},
+                      {"sum", rope_dd_add(x, y), mpfr_add, 0x1p-102},
+                      {"quotient", rope_dd_divide(x, y), mpfr_div, 0x1p-101}};
+        for (size_t i = 0; i < COUNT(checks); i++) {
+            checks[i].operation(want, a, b, MPFR_RNDN);
+            set_dd(got, checks[i].value);
+            expect_error_below(checks[i].what, got, want, 1, checks[i].bound);
+            assert_true(checks[i].value.hi == checks[i].value.hi + checks[i].value.lo);
+        }
+    }
+    mpfr_clears(got, a, b, want, (mpfr_ptr)NULL);
 }
 
 /* ---- Exact values and boundaries ---- */
@@ -1374,6 +1505,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test(name)
     const struct CMUnitTest tests[] = {
+        TEST(test_fixed_point),
+        TEST(test_double_double),
         TEST(test_formulas),
         TEST(test_yarn_ends),
         TEST(test_llama3_step),
