@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every public call needs at its door: reading descriptors by struct_size, error messages, and memory regions.
+ * What every public call needs at its door: reading descriptors by struct_size, and error messages.
  * Decides nothing about rotations.
  */
 #ifndef ROPE_CHECK_H
@@ -24,43 +24,26 @@ struct rope_message {
 rope_status rope_fail(struct rope_message message, rope_status status, const char *format, ...)
     ROPE_PRINTF(3, 4);
 
+/* The descriptor of another size, for rope_descriptor alone. */
+const void *rope_descriptor_copy(const void *given, void *room, size_t size, size_t least);
+
 /*
  * The descriptor as this library knows it: `given` itself when the caller's struct has our size, else a copy in `room`,
  * cut or filled with zeros.  NULL when struct_size is below `least` (the size of its first version) or unknown bytes are not
  * zero.  `given` starts with its struct_size.
  */
-const void *rope_descriptor(const void *given, void *room, size_t size, size_t least);
+static inline const void *rope_descriptor(const void *given, void *room, size_t size, size_t least)
+{
+    return *(const uint32_t *)given == size ? given
+                                            : rope_descriptor_copy(given, room, size, least);
+}
 
 /* Bytes of an element, 0 for what is no dtype.  Data types only: f32, f64, f16, bf16. */
-size_t rope_dtype_size(rope_dtype dtype);
-
-enum { ROPE_AXES = 3 };
-
-/*
- * A strided set of contiguous runs of `length` bytes: base + sum of index[a] * stride[a], index[a] < count[a].
- * Empty when a count or length is 0.
- */
-struct rope_region {
-    const char *base;
-    size_t length;
-    size_t count[ROPE_AXES];
-    ptrdiff_t stride[ROPE_AXES]; /* bytes */
-    uintptr_t low, high; /* first address and the one behind the last; set by rope_region_measure */
-};
-
-/* Sets low and high.  0 if they are no addresses: the extent or the sum overflows. */
-int rope_region_measure(struct rope_region *region);
-
-/* Multiplies strides of elements to bytes.  0 on overflow. */
-int rope_region_strides(struct rope_region *region, const ptrdiff_t *strides, size_t element);
-
-/* 1 if no two runs of the region share a byte, judged axis by axis: each stride must span the axes below it. */
-int rope_region_nests(const struct rope_region *region);
-
-/*
- * 0 if the regions share no byte.  Exact for regions of equal strides (views of one packed buffer, for example); of others
- * only the extents are compared.
- */
-int rope_regions_overlap(const struct rope_region *first, const struct rope_region *second);
+static inline size_t rope_dtype_size(rope_dtype dtype)
+{
+    static const unsigned char sizes[] = {
+        [ROPE_F32] = 4, [ROPE_F64] = 8, [ROPE_F16] = 2, [ROPE_BF16] = 2};
+    return dtype >= 0 && dtype <= ROPE_BF16 ? sizes[dtype] : 0;
+}
 
 #endif

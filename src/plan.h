@@ -5,6 +5,7 @@
 
 #include "check.h"
 #include "kernels.h"
+#include "region.h"
 #include "scheme.h"
 
 /*

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job after its checks: all that the walk over its tokens needs.  Internal to src/. */
+#ifndef ROPE_JOB_H
+#define ROPE_JOB_H
+
+#include "plan.h"
+
+enum { ROPE_BATCH, ROPE_TOKEN, ROPE_HEAD }; /* axes of a region */
+
+/* One tensor of a job after its checks. */
+struct rope_side {
+    size_t heads; /* 0: absent or empty */
+    size_t head_bytes;
+    size_t slice_bytes; /* offset of the rotated slice */
+    size_t element;     /* bytes */
+    int in_place;
+    rope_rotate_fn *rotate;
+    rope_dtype real;     /* ROPE_F32 or ROPE_F64: the type of its rows */
+    rope_dtype round[2]; /* rows are rounded to these types, one after the other; 0 = not */
+    struct rope_region src, dst;
+};
+
+/* A job after its checks. */
+struct rope_walk {
+    const rope_plan *plan; /* may be NULL, with rows */
+    const struct rope_kernels *kernels;
+    size_t axes; /* descriptors of positions; 0 = rows in order of the tokens */
+    const rope_positions *positions[ROPE_AXES_MAX];
+    const rope_rows *rows; /* may be NULL, with positions */
+    struct rope_message message;
+    size_t batch;
+    size_t tokens;
+    size_t pairs;
+    int skip_negative;
+    int backwards;        /* rows given: sin counts negative */
+    rope_pairing pairing; /* of src */
+    rope_pairing to;      /* of dst */
+    rope_direction direction;
+    size_t chunk_pairs; /* half-split: pairs of a chunk */
+    const size_t *runs; /* pairs to rotate, as [begin, end); the others pass through */
+    size_t run_count;
+    struct rope_side sides[2];
+    /* copies of descriptors of another size */
+    rope_job job_room;
+    rope_tensor tensor_rooms[2];
+    rope_positions positions_room[ROPE_AXES_MAX];
+    size_t own_run[2];
+    rope_rows rows_room;
+};
+
+/* Checks everything before the first write and fills *walk; plan may be NULL. */
+rope_status rope_walk_set(struct rope_walk *walk, const rope_plan *plan, const rope_job *job);
+
+/* The number of the caller's row that a token takes on an axis; negative: the token is left out. */
+int64_t rope_row_number(const struct rope_walk *walk, size_t axis, size_t batch, size_t token);
+
+/* Entry 0 of a row in one of the caller's arrays. */
+const char *rope_row_at(const rope_rows *rows, const void *array, size_t pairs, size_t batch,
+                        int64_t row);
+
+#endif
