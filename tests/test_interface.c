@@ -163,6 +163,7 @@ static int make_blocks(void **state)
     (void)state;
     for (int i = 0; i < BLOCKS; i++) {
         blocks[i] = guarded_make(BLOCK_BYTES);
+        windows[i].first = blocks[i].base;
         images[i] = malloc(BLOCK_BYTES);
         loose[i] = malloc(BLOCK_BYTES);
         before[i] = malloc(BLOCK_BYTES);

@@ -494,12 +494,63 @@ static double near_halfway(struct rng *rng, enum dtype type)
     return beside[rng_below(rng, 4)];
 }
 
-#define MAX_PAIRS 256
-static double table[4][2][MAX_PAIRS]; /* [factor][cos, sin] */
+#define MAX_PAIRS   256
+#define MASK_STRIDE (MAX_PAIRS + 8)
+static double table[RK_MAX_AXES][4][2][MAX_PAIRS]; /* [axis][factor][cos, sin] */
+
+/* The last n of MAX_PAIRS numbers, which end where their memory ends. */
+static double *last_of(double *array, size_t n)
+{
+    return array + (MAX_PAIRS - n);
+}
+
+/* A copy that ends at a guard page: to read one number more ends the test. */
+static const double *guarded_copy(int operand, const double *array, size_t n)
+{
+    return memcpy(guarded_end(&memory[operand], n * sizeof *array, 0), array, n * sizeof *array);
+}
+
+/* Positions of several axes: which axis each entry takes. */
+struct test_mix {
+    struct rope_rows_mix mix;
+    unsigned char axis[MAX_PAIRS];
+    unsigned char present[MAX_PAIRS / RK_AXES_GROUP + 9];
+    double masks[RK_MAX_AXES * MASK_STRIDE];
+};
+
+static void make_mix(struct rng *rng, size_t pairs, struct test_mix *out)
+{
+    struct rope_rows_mix *mix = &out->mix;
+    memset(out, 0, sizeof *out);
+    mix->axes = 2 + rng_below(rng, RK_MAX_AXES - 1);
+    mix->first = rng_below(rng, 40);
+    mix->present = out->present;
+    mix->mask_stride = pairs + rng_below(rng, 8);
+    size_t run = 0, axis = 0;
+    const int scattered = rng_below(rng, 2) == 0;
+    for (size_t i = 0; i < pairs; i++) {
+        if (run-- == 0) {
+            axis = rng_below(rng, mix->axes);
+            run = scattered ? 0 : rng_below(rng, 30);
+        }
+        out->axis[i] = (unsigned char)axis;
+        out->present[(mix->first + i) / RK_AXES_GROUP] |= (unsigned char)(1 << axis);
+        for (size_t a = 0; a < mix->axes; a++)
+            out->masks[a * mix->mask_stride + i] = a == axis ? -1.0 : 1.0;
+    }
+    /* What the neighbours in the groups at both ends take. */
+    out->present[mix->first / RK_AXES_GROUP] |= (unsigned char)rng_below(rng, 1u << mix->axes);
+    out->present[(mix->first + pairs - 1) / RK_AXES_GROUP] |=
+        (unsigned char)rng_below(rng, 1u << mix->axes);
+    mix->masks = guarded_copy(DST, out->masks, (mix->axes - 1) * mix->mask_stride + pairs);
+    for (size_t a = 0; a < mix->axes; a++)
+        mix->sin_scale[a] = rng_below(rng, 2) ? 1.5 : -1.5;
+}
 
 static void check_rows(const struct set *set, enum dtype type, enum rope_kernel_layout layout,
-                       size_t pairs, size_t factors, int at_end, struct rng *rng)
+                       size_t pairs, size_t factors, int mixed, int at_end, struct rng *rng)
 {
+    static struct test_mix mix;
     static const double scales[] = {1.0, -1.0, 1.25, 0.1, 1e-6, 1e-30, 1e-41, 7e4, 3.39e38, 1e39};
     const size_t dup = pairs + rng_below(rng, 4);
     const size_t gap = rng_below(rng, 2) * rng_below(rng, 64);
@@ -517,18 +568,28 @@ static void check_rows(const struct set *set, enum dtype type, enum rope_kernel_
         .sin_scale = halfway ? -1.0 : scales[rng_below(rng, sizeof scales / sizeof *scales)],
         .factors = factors,
     };
-    for (size_t k = 0; k < factors; k++) {
-        /* The rows of different tables have different alignment, and end where their memory ends.
-         */
-        double *const row_cos = table[k][0] + (MAX_PAIRS - pairs);
-        double *const row_sin = table[k][1] + (k % 2 ? MAX_PAIRS - pairs : 0);
-        for (size_t i = 0; i < pairs; i++) {
+    size_t axes = 1;
+    if (mixed) {
+        make_mix(rng, pairs, &mix);
+        args.mix = &mix.mix;
+        axes = mix.mix.axes;
+    }
+    const size_t guarded = rng_below(rng, axes * factors * 2);
+    for (size_t j = 0; j < axes * factors * 2; j++) {
+        const size_t axis = j / 2 / factors;
+        const size_t k = j / 2 % factors;
+        double *const all = table[axis][k][j % 2];
+        const double *row = rng_below(rng, 2) ? all : last_of(all, pairs);
+        for (size_t i = 0; i < MAX_PAIRS; i++) {
             const double angle = rng_real(rng, 4.0);
-            row_cos[i] = halfway ? near_halfway(rng, type) : i % 16 ? cos(angle) : 1.0;
-            row_sin[i] = halfway ? near_halfway(rng, type) : i % 16 ? sin(angle) : 0.0;
+            all[i] = halfway ? near_halfway(rng, type) : i % 16 == 0 ? (double)(j % 2) : sin(angle);
         }
-        args.table_cos[k] = row_cos;
-        args.table_sin[k] = row_sin;
+        if (j == guarded)
+            row = guarded_copy(SRC, row, pairs);
+        const double **const slot =
+            mixed ? (j % 2 ? &mix.mix.table_sin[axis][k] : &mix.mix.table_cos[axis][k])
+                  : (j % 2 ? &args.table_sin[k] : &args.table_cos[k]);
+        *slot = row;
     }
     unsigned char *cos_image = window_snapshot(&cos_row);
     unsigned char *sin_image = window_snapshot(&sin_row);
@@ -536,10 +597,11 @@ static void check_rows(const struct set *set, enum dtype type, enum rope_kernel_
     for (size_t i = 0; i < pairs; i++) {
         double c[4], s[4], exact[2], out[2];
         for (size_t k = 0; k < factors; k++) {
-            c[k] = args.table_cos[k][i];
-            s[k] = args.table_sin[k][i];
+            c[k] = mixed ? mix.mix.table_cos[mix.axis[i]][k][i] : args.table_cos[k][i];
+            s[k] = mixed ? mix.mix.table_sin[mix.axis[i]][k][i] : args.table_sin[k][i];
         }
-        reference_product(DT_F64, factors, c, s, args.cos_scale, args.sin_scale, exact);
+        reference_product(DT_F64, factors, c, s, args.cos_scale,
+                          mixed ? mix.mix.sin_scale[mix.axis[i]] : args.sin_scale, exact);
         for (int part = 0; part < 2; part++) {
             out[part] = dtype_round(type, exact[part]);
             /* The one freedom that the contract gives: bf16 below 2^-126 may be rounded a second time. */
@@ -552,9 +614,9 @@ static void check_rows(const struct set *set, enum dtype type, enum rope_kernel_
     }
     char what[192];
     snprintf(what, sizeof what,
-             "set %s, slot rows, %s, layout %d, pairs %zu, factors %zu, scales %g %g%s", set->name,
-             dtype_name(type), (int)layout, pairs, factors, args.cos_scale, args.sin_scale,
-             halfway ? ", halfway" : "");
+             "set %s, slot rows, %s, layout %d, pairs %zu, factors %zu, axes %zu, scales %g %g%s",
+             set->name, dtype_name(type), (int)layout, pairs, factors, axes, args.cos_scale,
+             args.sin_scale, halfway ? ", halfway" : "");
     window_check(&cos_row, what);
     window_check(&sin_row, what);
 }
@@ -569,8 +631,9 @@ static void test_rows(void **state)
             for (int layout = RK_SEPARATE; layout <= RK_DUP_PAIRS; layout++)
                 for (size_t factors = 1; factors <= 4; factors++)
                     for (int at_end = 0; at_end < 2; at_end++)
-                        check_rows(set, (enum dtype)type, (enum rope_kernel_layout)layout, pairs,
-                                   factors, at_end, &rng);
+                        for (int mixed = 0; mixed < 2; mixed++)
+                            check_rows(set, (enum dtype)type, (enum rope_kernel_layout)layout,
+                                       pairs, factors, mixed, at_end, &rng);
 }
 
 /* Streamed rows are the rows: every length that fills whole lines. */
@@ -595,17 +658,17 @@ static void test_rows_stream(void **state)
                                           .factors = 2};
             for (size_t k = 0; k < 2; k++) {
                 for (size_t i = 0; i < pairs; i++) {
-                    table[k][0][i] = rng_real(&rng, 1.0);
-                    table[k][1][i] = rng_real(&rng, 1.0);
+                    table[0][k][0][i] = rng_real(&rng, 1.0);
+                    table[0][k][1][i] = rng_real(&rng, 1.0);
                 }
-                args.table_cos[k] = table[k][0];
-                args.table_sin[k] = table[k][1];
+                args.table_cos[k] = table[0][k][0];
+                args.table_sin[k] = table[0][k][1];
             }
             unsigned char *cos_image = window_snapshot(&cos_row);
             unsigned char *sin_image = window_snapshot(&sin_row);
             for (size_t i = 0; i < pairs; i++) {
-                const double c[2] = {table[0][0][i], table[1][0][i]};
-                const double s[2] = {table[0][1][i], table[1][1][i]};
+                const double c[2] = {table[0][0][0][i], table[0][1][0][i]};
+                const double s[2] = {table[0][0][1][i], table[0][1][1][i]};
                 double out[2];
                 reference_product(type, 2, c, s, 1.5, -1.5, out);
                 row_store(type, RK_SEPARATE, 0, cos_image, sin_image, i, out);
@@ -640,9 +703,11 @@ static double direct_position(struct rng *rng, int f32)
 
 /* An entry of a direct row must lie within the bounds of the header, in every layout and place. */
 static void check_direct(const struct set *set, int f32, enum dtype type,
-                         enum rope_kernel_layout layout, size_t pairs, int at_end, struct rng *rng)
+                         enum rope_kernel_layout layout, size_t pairs, int mixed, int at_end,
+                         struct rng *rng)
 {
     static double hi[MAX_PAIRS], lo[MAX_PAIRS];
+    static struct test_mix mix;
     const size_t dup = pairs + rng_below(rng, 4);
     const size_t gap = rng_below(rng, 2) * rng_below(rng, 64);
     const size_t n = row_elements(layout, pairs, dup);
@@ -650,8 +715,8 @@ static void check_direct(const struct set *set, int f32, enum dtype type,
     const double theta = rng_below(rng, 2) ? 10000.0 : 500000.0;
     const struct window cos_row = window_make(COS, type, n, at_end, gap);
     const struct window sin_row = window_make(SIN, type, n, at_end, gap);
-    double *const first = hi + (MAX_PAIRS - pairs);
-    double *const second = lo + (MAX_PAIRS - pairs);
+    double *const first = last_of(hi, pairs);
+    double *const second = last_of(lo, pairs);
     struct rope_rows_args args = {
         .cos = cos_row.data,
         .sin = layout == RK_PAIRS ? NULL : sin_row.data,
@@ -661,10 +726,15 @@ static void check_direct(const struct set *set, int f32, enum dtype type,
         .cos_scale = scale,
         .sin_scale = -scale,
         .position = direct_position(rng, f32),
-        .turns_hi = f32 ? NULL : first,
-        .turns_lo = f32 ? NULL : second,
-        .freq = f32 ? first : NULL,
     };
+    if (mixed) {
+        make_mix(rng, pairs, &mix);
+        args.mix = &mix.mix;
+        for (size_t a = 0; a < mix.mix.axes; a++) {
+            mix.mix.position[a] = direct_position(rng, f32);
+            mix.mix.sin_scale[a] = -scale;
+        }
+    }
     /* Frequencies up to the 2^20 that the header allows. */
     const double widest = rng_below(rng, 4) ? 1.0 : 0x1p20;
     mpfr_t frequency, angle, two_pi, tail;
@@ -682,31 +752,39 @@ static void check_direct(const struct set *set, int f32, enum dtype type,
         mpfr_sub_d(tail, frequency, first[i], MPFR_RNDN);
         second[i] = reference_f64(tail);
     }
+    if (f32) {
+        args.freq = guarded_copy(SRC, first, pairs);
+    } else {
+        args.turns_hi = rng_below(rng, 2) ? first : guarded_copy(SRC, first, pairs);
+        args.turns_lo = args.turns_hi == first ? guarded_copy(SRC, second, pairs) : second;
+    }
 
     unsigned char *cos_image = window_snapshot(&cos_row);
     unsigned char *sin_image = window_snapshot(&sin_row);
     (f32 ? set->kernels->direct_f32 : set->kernels->direct)[type](&args);
     char what[192];
-    snprintf(what, sizeof what, "set %s, slot direct%s, %s, layout %d, pairs %zu, position %.17g",
-             set->name, f32 ? "_f32" : "", dtype_name(type), (int)layout, pairs, args.position);
+    snprintf(what, sizeof what, "set %s, slot direct%s, %s, layout %d, pairs %zu, %s", set->name,
+             f32 ? "_f32" : "", dtype_name(type), (int)layout, pairs,
+             mixed ? "several axes" : "one axis");
     for (size_t i = 0; i < pairs; i++) {
         struct reference_bounds bounds[2];
+        const double position = mixed ? mix.mix.position[mix.axis[i]] : args.position;
         const double out[2] = {row_load(type, layout, cos_row.data, sin_row.data, i, 0),
                                row_load(type, layout, cos_row.data, sin_row.data, i, 1)};
         if (f32) {
-            mpfr_set_flt(angle, (float)args.position * (float)first[i], MPFR_RNDN);
+            mpfr_set_flt(angle, (float)position * (float)first[i], MPFR_RNDN);
         } else {
             mpfr_set_d(angle, first[i], MPFR_RNDN);
             mpfr_add_d(angle, angle, second[i], MPFR_RNDN);
-            mpfr_mul_d(angle, angle, args.position, MPFR_RNDN);
+            mpfr_mul_d(angle, angle, position, MPFR_RNDN);
             mpfr_mul(angle, angle, two_pi, MPFR_RNDN);
         }
         reference_cos_sin(type, angle, args.cos_scale, args.sin_scale, 1.0, 4e-16 * scale, bounds);
         for (int part = 0; part < 2; part++)
             if (!reference_within(bounds[part], out[part]))
-                fail_msg("%s, entry %zu: %s %a not in %a..%a, seed %#" PRIx64, what, i,
-                         part ? "sine" : "cosine", out[part], bounds[part].low, bounds[part].high,
-                         test_seed());
+                fail_msg("%s, entry %zu, position %.17g: %s %a not in %a..%a, seed %#" PRIx64, what,
+                         i, position, part ? "sine" : "cosine", out[part], bounds[part].low,
+                         bounds[part].high, test_seed());
         row_store(type, layout, dup, cos_image, sin_image, i, out);
     }
     mpfr_clears(frequency, angle, two_pi, tail, (mpfr_ptr)NULL);
@@ -724,8 +802,10 @@ static void test_direct(void **state)
             for (int type = 0; type < DTYPES; type++)
                 for (int layout = RK_SEPARATE; layout <= RK_DUP_PAIRS; layout++)
                     if (!test_reduced() || (layout + type + (int)pairs) % 4 == 0)
-                        check_direct(set, f32, (enum dtype)type, (enum rope_kernel_layout)layout,
-                                     pairs, (int)pairs % 2, &rng);
+                        for (int mixed = 0; mixed < ((layout + (int)pairs) % 3 ? 1 : 2); mixed++)
+                            check_direct(set, f32, (enum dtype)type,
+                                         (enum rope_kernel_layout)layout, pairs, mixed,
+                                         (int)pairs % 2, &rng);
 }
 
 /* All sets give the bits of the first: direct rows are defined by accuracy, so the reference cannot

@@ -201,6 +201,14 @@ static void test_conversions(void **state)
             want[i] = v[0];
         check("set", DT_F64, want, got, F64);
 
+        double mask[MAX];
+        for (size_t i = 0; i < F64; i++) {
+            mask[i] = rng_below(&rng, 2) ? -1.0 : 1.0;
+            want[i] = mask[i] < 0.0 ? v[i] : 0.5;
+        }
+        rv_store_f64(got, rv_blend_f64(rv_set_f64(0.5), vectors[0], rv_load_f64(mask, F64)), F64);
+        check("blend", DT_F64, want, got, F64);
+
         rv_store_f64(got, rv_round_odd_f64(vectors[0]), F64);
         for (size_t i = 0; i < F64; i++) {
             if (isnan(v[i]))
