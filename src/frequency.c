@@ -59,6 +59,18 @@ void rope_frequency_divide(rope_dd *freq, size_t pairs, const double *divisors)
                                      : rope_dd_divide(freq[i], (rope_dd){divisors[i], 0.0});
 }
 
+void rope_frequency_sinusoid(rope_dd *freq, size_t pairs, double theta, double shift, double scale)
+{
+    const rope_wide log2_theta = rope_wide_log2(theta), log2_scale = rope_wide_log2(scale);
+    const rope_dd width = rope_dd_add((rope_dd){(double)pairs, 0.0}, (rope_dd){-shift, 0.0});
+    for (size_t i = 0; i < pairs; i++) {
+        const rope_dd place = rope_dd_divide((rope_dd){(double)i, 0.0}, width);
+        const rope_wide exponent =
+            rope_wide_add(rope_wide_from_double(place.hi), rope_wide_from_double(place.lo));
+        freq[i] = rope_wide_exp2(subtract(log2_scale, rope_wide_multiply(log2_theta, exponent)));
+    }
+}
+
 /* ---- NTK ---- */
 
 /* theta stretch^(d / (d - 2)). */

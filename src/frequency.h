@@ -81,6 +81,12 @@ void rope_frequency_proportional(rope_dd *freq, size_t pairs, double theta, doub
                                  size_t active_pairs);
 
 /*
+ * f_i = scale theta^(-i / (pairs - shift)), 0 <= shift < pairs.  Vaswani et al., arXiv:1706.03762, section 3.5 (shift 0);
+ * tensor2tensor, whence fairseq and Whisper (shift 1); diffusers, get_timestep_embedding (downscale_freq_shift).
+ */
+void rope_frequency_sinusoid(rope_dd *freq, size_t pairs, double theta, double shift, double scale);
+
+/*
  * Factors beside the frequencies, correctly rounded up to 2^-95 of an ulp or so.
  *   yarn:     g(k) = 1 + log_weight k ln factor, 1 where factor <= 1;  m = g(mscale) / g(mscale_all_dim).  The softmax of
  *             DeepSeek is scaled by g(mscale_all_dim)^2.  YaRN, section 3.4; DeepSeek-V2 (modeling_deepseek.py)

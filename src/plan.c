@@ -231,33 +231,52 @@ struct draft_memory {
     size_t *freq_of_pair; /* [pairs] */
 };
 
+static rope_status take_draft(const rope_plan *plan, struct draft_memory *draft,
+                              struct rope_message message)
+{
+    *draft = (struct draft_memory){
+        .steps = malloc(plan->pairs * 4 * sizeof(double)),
+        .freq = malloc(plan->pairs * sizeof(rope_dd)),
+        .freq_of_pair = malloc(plan->pairs * sizeof(size_t)),
+    };
+    if (draft->steps == NULL || draft->freq == NULL || draft->freq_of_pair == NULL)
+        return rope_fail(message, ROPE_ERR_MEMORY,
+                         "spec.rotary_dim: %zu: no memory for its frequencies", plan->rotary_dim);
+    return ROPE_OK;
+}
+
+static void free_draft(struct draft_memory *draft)
+{
+    free(draft->steps);
+    free(draft->freq);
+    free(draft->freq_of_pair);
+}
+
+/* All that follows from the frequencies and the axes of the pairs. */
+static void fill_from(rope_plan *plan, const struct draft_memory *draft)
+{
+    fill_frequencies(plan, draft->freq, draft->freq_of_pair);
+    fill_axes(plan);
+    fill_runs(plan);
+    if (plan->angle == ROPE_ANGLE_EXACT)
+        fill_tables(plan, draft->steps);
+}
+
 static rope_status fill_plan(const rope_spec *spec, const struct rope_axes *axes, rope_plan *plan,
                              struct rope_message message)
 {
     rope_status status = take_memory(plan, message);
     if (status != ROPE_OK)
         return status;
-    const struct draft_memory draft = {
-        .steps = malloc(plan->pairs * 4 * sizeof(double)),
-        .freq = malloc(plan->pairs * sizeof(rope_dd)),
-        .freq_of_pair = malloc(plan->pairs * sizeof(size_t)),
-    };
-    if (draft.steps == NULL || draft.freq == NULL || draft.freq_of_pair == NULL)
-        status = rope_fail(message, ROPE_ERR_MEMORY,
-                           "spec.rotary_dim: %zu: no memory for its frequencies", plan->rotary_dim);
+    struct draft_memory draft;
+    status = take_draft(plan, &draft, message);
     if (status == ROPE_OK)
         status = group_frequencies(spec, axes, draft.freq, message);
     if (status == ROPE_OK) {
         rope_axes_fill(spec, plan->pairs, plan->pair_axis, draft.freq_of_pair);
-        fill_frequencies(plan, draft.freq, draft.freq_of_pair);
-        fill_axes(plan);
-        fill_runs(plan);
-        if (plan->angle == ROPE_ANGLE_EXACT)
-            fill_tables(plan, draft.steps);
+        fill_from(plan, &draft);
     }
-    free(draft.steps);
-    free(draft.freq);
-    free(draft.freq_of_pair);
+    free_draft(&draft);
     return status;
 }
 
@@ -316,6 +335,72 @@ void rope_plan_destroy(rope_plan *plan)
     free(plan);
 }
 
+/* ---- From one plan to another ---------------------------------------------------------------------- */
+
+static int have_same_pairs(const rope_plan *a, const rope_plan *b)
+{
+    return a->head_dim == b->head_dim && a->rotary_dim == b->rotary_dim &&
+           a->rotary_offset == b->rotary_offset && a->pairing == b->pairing &&
+           a->chunk_pairs == b->chunk_pairs && a->axes == b->axes &&
+           memcmp(a->pair_axis, b->pair_axis, a->pairs) == 0;
+}
+
+/* Differences of the frequencies; 0 if one is too large. */
+static int subtract_frequencies(const rope_plan *from, const rope_plan *to,
+                                struct draft_memory *draft)
+{
+    for (size_t i = 0; i < to->pairs; i++) {
+        const rope_dd new = {to->freq_hi[i], to->freq_lo[i]};
+        const rope_dd old = {-from->freq_hi[i], -from->freq_lo[i]};
+        draft->freq[i] = rope_dd_add(new, old);
+        draft->freq_of_pair[i] = i;
+        if (fabs(draft->freq[i].hi) > rope_scheme_freq_limit)
+            return 0;
+    }
+    return 1;
+}
+
+rope_status rope_plan_between(const rope_plan *from, const rope_plan *to, rope_plan **out_plan)
+{
+    if (out_plan == NULL)
+        return ROPE_ERR_NULL;
+    *out_plan = NULL;
+    if (from == NULL || to == NULL)
+        return ROPE_ERR_NULL;
+    const double factor = to->resolved.attention_factor / from->resolved.attention_factor;
+    if (!have_same_pairs(from, to) || from->angle != ROPE_ANGLE_EXACT ||
+        to->angle != ROPE_ANGLE_EXACT || !isfinite(factor) || factor <= 0.0)
+        return ROPE_ERR_VALUE;
+
+    const struct rope_message message = {NULL, 0};
+    rope_plan *plan = malloc(sizeof *plan);
+    if (plan == NULL)
+        return ROPE_ERR_MEMORY;
+    *plan = *to;
+    plan->memory = NULL;
+    plan->scheme = ROPE_SCHEME_CUSTOM;
+    plan->resolved =
+        (struct rope_resolved){.factor = 1.0, .attention_factor = factor, .softmax_factor = 1.0};
+    rope_status status = take_memory(plan, message);
+    if (status == ROPE_OK) {
+        struct draft_memory draft;
+        status = take_draft(plan, &draft, message);
+        if (status == ROPE_OK && !subtract_frequencies(from, to, &draft))
+            status = ROPE_ERR_VALUE;
+        if (status == ROPE_OK) {
+            memcpy(plan->pair_axis, to->pair_axis, plan->pairs);
+            fill_from(plan, &draft);
+        }
+        free_draft(&draft);
+    }
+    if (status != ROPE_OK) {
+        rope_plan_destroy(plan);
+        return status;
+    }
+    *out_plan = plan;
+    return ROPE_OK;
+}
+
 /* ---- Reading it back ------------------------------------------------------------------------------ */
 
 rope_status rope_plan_info(const rope_plan *plan, rope_info *info)
@@ -355,5 +440,19 @@ rope_status rope_plan_inv_freq(const rope_plan *plan, double *inv_freq, double *
     memcpy(inv_freq, plan->freq_hi, count * sizeof(double));
     if (tail != NULL)
         memcpy(tail, plan->freq_lo, count * sizeof(double));
+    return ROPE_OK;
+}
+
+rope_status rope_plan_wavelengths(const rope_plan *plan, double *wavelengths, size_t count)
+{
+    if (plan == NULL || wavelengths == NULL)
+        return ROPE_ERR_NULL;
+    if (count != plan->pairs)
+        return ROPE_ERR_VALUE;
+    for (size_t i = 0; i < count; i++) {
+        const rope_dd turns = {plan->turns_hi[i], plan->turns_lo[i]};
+        wavelengths[i] = turns.hi == 0.0 ? (double)INFINITY
+                                         : fabs(rope_dd_divide((rope_dd){1.0, 0.0}, turns).hi);
+    }
     return ROPE_OK;
 }

@@ -2,9 +2,6 @@
 /* Which parameters a scheme has, and their rules.  Computes no frequency itself and knows no plan. */
 #include "scheme.h"
 
-/* No angle within a position may outgrow what double-double turns resolve. */
-static const double freq_limit = 0x1p20;
-
 /* Lengths are computed with in f64. */
 static const double length_limit = 0x1p53;
 
@@ -19,6 +16,7 @@ static const char *const names[] = {
     [ROPE_SCHEME_LONGROPE] = "ROPE_SCHEME_LONGROPE",
     [ROPE_SCHEME_LLAMA3] = "ROPE_SCHEME_LLAMA3",
     [ROPE_SCHEME_PROPORTIONAL] = "ROPE_SCHEME_PROPORTIONAL",
+    [ROPE_SCHEME_SINUSOID] = "ROPE_SCHEME_SINUSOID",
 };
 enum { SCHEMES = sizeof names / sizeof names[0] };
 
@@ -36,6 +34,7 @@ enum {
     LONGROPE = 1 << ROPE_SCHEME_LONGROPE,
     LLAMA3 = 1 << ROPE_SCHEME_LLAMA3,
     PROPORTIONAL = 1 << ROPE_SCHEME_PROPORTIONAL,
+    SINUSOID = 1 << ROPE_SCHEME_SINUSOID,
     ALL = (1 << SCHEMES) - 1
 };
 
@@ -59,6 +58,8 @@ static const struct {
         {FIELD(mscale_log), 0, YARN},
         {FIELD(low_freq_factor), LLAMA3, 0},
         {FIELD(high_freq_factor), LLAMA3, 0},
+        {FIELD(shift), 0, SINUSOID},
+        {FIELD(position_scale), 0, SINUSOID},
 },
   lengths[] = {
       {FIELD(length), 0, DYNAMIC_NTK | LONGROPE},
@@ -333,6 +334,12 @@ static rope_status resolve(const rope_spec *spec, size_t rotary_dim, struct rope
         return ROPE_OK;
     case ROPE_SCHEME_PROPORTIONAL:
         return resolve_proportional(spec, rotary_dim, message);
+    case ROPE_SCHEME_SINUSOID:
+        if (spec->shift >= (double)(rotary_dim / 2))
+            return rope_fail(message, ROPE_ERR_VALUE,
+                             "spec.shift: %g: must be below rotary_dim / 2 = %zu", spec->shift,
+                             rotary_dim / 2);
+        return ROPE_OK;
     default:
         return ROPE_OK;
     }
@@ -367,8 +374,9 @@ static const char *field_of(const rope_spec *spec, const struct rope_resolved *r
            : spec->divisors != NULL           ? "divisors"
            : spec->scheme == ROPE_SCHEME_LONGROPE
                ? resolved->is_long ? "long_factor" : "short_factor"
-           : resolved->theta < 1.0 ? "theta"
-                                   : "factor";
+           : spec->position_scale != 0.0 ? "position_scale"
+           : resolved->theta < 1.0       ? "theta"
+                                         : "factor";
 }
 
 rope_status rope_scheme_frequencies(const rope_spec *spec, size_t rotary_dim,
@@ -408,13 +416,17 @@ rope_status rope_scheme_frequencies(const rope_spec *spec, size_t rotary_dim,
     case ROPE_SCHEME_PROPORTIONAL:
         rope_frequency_proportional(freq, pairs, theta, factor, spec->active_pairs);
         break;
+    case ROPE_SCHEME_SINUSOID:
+        rope_frequency_sinusoid(freq, pairs, theta, spec->shift,
+                                spec->position_scale != 0.0 ? spec->position_scale : 1.0);
+        break;
     default:
         rope_frequency_default(freq, pairs, theta);
     }
     if (spec->divisors != NULL)
         rope_frequency_divide(freq, pairs, spec->divisors);
     for (size_t i = 0; i < pairs; i++)
-        if (!(fabs(freq[i].hi) <= freq_limit))
+        if (!(fabs(freq[i].hi) <= rope_scheme_freq_limit))
             return rope_fail(message, ROPE_ERR_VALUE,
                              "spec.%s: gives inverse frequency %zu = %g: must be at most 2^20",
                              field_of(spec, resolved), i, freq[i].hi);

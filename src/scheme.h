@@ -6,6 +6,9 @@
 #include "check.h"
 #include "frequency.h"
 
+/* No angle within a position may outgrow what double-double turns resolve. */
+static const double rope_scheme_freq_limit = 0x1p20;
+
 /* What a scheme comes to, but for its frequencies. */
 struct rope_resolved {
     double theta;  /* the base in use, raised by NTK and DYNAMIC_NTK; 0 for CUSTOM */

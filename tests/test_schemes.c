@@ -1383,7 +1383,7 @@ static void test_refused_fields(void **state)
         }
     }
     truth_clear(&truth);
-    rope_spec spec = spec_of(SCHEMES, 64, 0);
+    rope_spec spec = spec_of(ROPE_SCHEME_SINUSOID + 1, 64, 0);
     expect_error(spec, ROPE_ERR_VALUE, "scheme");
     spec.scheme = -1;
     expect_error(spec, ROPE_ERR_VALUE, "scheme");

@@ -146,7 +146,9 @@ enum {
     /* e_i blended with e_i / s by its wavelength against L.  Llama 3.1 */
     ROPE_SCHEME_LLAMA3 = 8,
     /* f_i = theta^(-2 i / H) / s for i < active_pairs, else 0.  Gemma 4 */
-    ROPE_SCHEME_PROPORTIONAL = 9
+    ROPE_SCHEME_PROPORTIONAL = 9,
+    /* f_i = position_scale theta^(-i / (d/2 - shift)): sinusoidal embeddings, rope_sinusoid_add */
+    ROPE_SCHEME_SINUSOID = 10
 };
 
 /* How the angle is formed. */
@@ -326,12 +328,17 @@ typedef struct rope_spec {
     /* half-split within chunks of this many elements: even, a divisor of d.  Pair i is
        x = chunk c + i % (chunk / 2), y = x + chunk / 2, c = i / (chunk / 2).  0 = d.  Gemma 4 vision */
     size_t pairing_chunk;
+    /* SINUSOID: finite, 0 <= shift < d/2.  0: Vaswani, ggml; 1: Whisper, fairseq; 0.5: an odd width
+       whose last frequency has no cosine.  Others: 0 */
+    double shift;
+    /* SINUSOID: finite and > 0, multiplies positions; 0 = 1.  Others: 0 */
+    double position_scale;
 } rope_spec;
 #define ROPE_SPEC_INIT                                                                             \
     {                                                                                              \
         sizeof(rope_spec), ROPE_SCHEME_DEFAULT, 0, 0, 0, ROPE_HALF, ROPE_ANGLE_EXACT, 0.0, 0.0,    \
             0.0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, NULL, NULL, 0, \
-            NULL, 0, 0, 0, ROPE_AXES_ONE, 0, NULL, 0, NULL, NULL, 0                                \
+            NULL, 0, 0, 0, ROPE_AXES_ONE, 0, NULL, 0, NULL, NULL, 0, 0.0, 0.0                      \
     }
 
 /*
@@ -401,6 +408,37 @@ ROPE_API rope_status rope_plan_info(const rope_plan *plan, rope_info *info);
  */
 ROPE_API rope_status rope_plan_inv_freq(const rope_plan *plan, double *inv_freq, double *tail,
                                         size_t count);
+
+/*
+ * Writes the d/2 wavelengths in the order of the pairs, in positions: 2 pi / |f_i| to within 1 ulp of
+ * f64, infinity where f_i is 0.  count is the length of the array.
+ *
+ * ROPE_ERR_NULL   plan or wavelengths is NULL
+ * ROPE_ERR_VALUE  count is not d/2
+ *
+ * Thread-safe.  Since 0.1.
+ */
+ROPE_API rope_status rope_plan_wavelengths(const rope_plan *plan, double *wavelengths,
+                                           size_t count);
+
+/*
+ * Makes the plan that takes what `from` has rotated to what `to` would have made of it: its inverse
+ * frequencies are f_to - f_from, held to more than 100 bits of the larger one, its attention factor
+ * is m_to / m_from rounded to f64, everything else is that of `to`.  rope_rotate with this plan and
+ * the tokens' own positions changes the scheme of cached keys in place (longrope from its short to
+ * its long list, dynamic NTK to another length) for one rounding of the data; rotating the stored
+ * originals again has none.  The new plan is independent of both others; rope_info.scheme is CUSTOM.
+ *
+ * ROPE_ERR_NULL    from, to or out_plan is NULL
+ * ROPE_ERR_VALUE   the plans differ in head_dim, rotary_dim, rotary_offset, pairing, pairing_chunk or
+ *                  the axes of their pairs; one has ROPE_ANGLE_F32, whose angles have no difference;
+ *                  a frequency is beyond 2^20 or the attention factor no finite number > 0
+ * ROPE_ERR_MEMORY  out of memory
+ *
+ * Thread-safe.  Since 0.1.
+ */
+ROPE_API rope_status rope_plan_between(const rope_plan *from, const rope_plan *to,
+                                       rope_plan **out_plan);
 
 /* ---- Positions ---------------------------------------------------------------------------------- */
 
@@ -598,6 +636,22 @@ ROPE_API rope_status rope_rotate(const rope_plan *plan, const rope_job *job);
  */
 ROPE_API rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t part,
                                       size_t parts);
+
+/*
+ * rope_rotate with direction ROPE_SHIFT, which job->direction may say or not: positions are the
+ * distances that cached keys move by, one for all (stride_token and stride_batch 0) or one for each
+ * token, and m is not applied again.  rope_rotate_part with ROPE_SHIFT cuts the same job.
+ *
+ * Each shift rounds the data once.  A key that was shifted 1,000 times in bf16 is off by 13 % of its
+ * norm (1 time: 0.14 %, 100 times: 1.4 %; tests/test_operations.c): keep the unrotated key and rotate it to its
+ * new position where keys move often, which never drifts.
+ *
+ * ROPE_ERR_VALUE     job->direction is neither FORWARD nor SHIFT
+ * and all of rope_rotate.
+ *
+ * Thread-safe; two calls at once must not write the same memory.  Since 0.1.
+ */
+ROPE_API rope_status rope_shift(const rope_plan *plan, const rope_job *job);
 
 /* ---- Queries: never fail, never NULL, thread-safe ------------------------------------------------ */
 
