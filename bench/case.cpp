@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lists the cases and sets up their jobs.  Knows nothing of Google Benchmark. */
+#include "case.h"
+#include "team.h"
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <random>
+#include <sys/mman.h>
+
+namespace
+{
+
+constexpr size_t context = 131072; /* positions of decode and row, and the longest table */
+constexpr size_t largest = size_t{704} << 20; /* bytes of one buffer: 32,768 tokens in f32 fit */
+constexpr double theta = 500000;
+constexpr size_t q_heads = 32, k_heads = 8, head_dim = 128; /* Llama-3-8B */
+const size_t lengths[] = {1, 16, 128, 512, 2048, 8192, 32768};
+
+size_t size_of(rope_dtype dtype)
+{
+    return dtype == ROPE_F64 ? 8 : dtype == ROPE_F32 ? 4 : 2;
+}
+
+const char *word(rope_dtype dtype)
+{
+    return dtype == ROPE_F64   ? "f64"
+           : dtype == ROPE_F32 ? "f32"
+           : dtype == ROPE_F16 ? "f16"
+                               : "bf16";
+}
+
+const char *word(job what)
+{
+    static const char *const words[] = {"apply", "apply_rows", "decode",  "shift", "mla",   "mrope",
+                                        "part",  "copy",       "partial", "call",  "table", "row"};
+    return words[static_cast<size_t>(what)];
+}
+
+size_t head_dim_of(const description &description)
+{
+    return description.what == job::mla       ? 192
+           : description.what == job::partial ? head_dim
+                                              : description.rotary_dim;
+}
+
+/* ---- Memory that all cases share ---------------------------------------------------------------- */
+
+uint64_t random_word()
+{
+    static std::mt19937_64 generator(1);
+    return generator();
+}
+
+/* Values whose magnitude is in 0.5..1, which rotation keeps: no case meets subnormals. */
+void fill_values(char *from, size_t bytes, rope_dtype dtype)
+{
+    uint64_t random_bits, fixed;
+    switch (dtype) {
+    case ROPE_F64:
+        random_bits = 0x800fffffffffffff, fixed = 0x3fe0000000000000;
+        break;
+    case ROPE_F32:
+        random_bits = 0x807fffff807fffff, fixed = 0x3f0000003f000000;
+        break;
+    case ROPE_F16:
+        random_bits = 0x83ff83ff83ff83ff, fixed = 0x3800380038003800;
+        break;
+    default:
+        random_bits = 0x807f807f807f807f, fixed = 0x3f003f003f003f00;
+        break;
+    }
+    for (size_t i = 0; i + 8 <= bytes; i += 8) {
+        const uint64_t bits = (random_word() & random_bits) | fixed;
+        std::memcpy(from + i, &bits, 8);
+    }
+}
+
+/* One buffer for each element type and purpose, made and filled as far as anyone needed it. */
+class buffer
+{
+  public:
+    char *at_least(size_t bytes, rope_dtype dtype)
+    {
+        if (base_ == nullptr) {
+            void *const memory = mmap(nullptr, largest, PROT_READ | PROT_WRITE,
+                                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+            if (memory == MAP_FAILED || bytes > largest) {
+                std::fprintf(stderr, "no memory for %zu bytes\n", bytes);
+                std::exit(1);
+            }
+            base_ = static_cast<char *>(memory);
+        }
+        if (bytes > filled_) {
+            const size_t end = (bytes + 4095) / 4096 * 4096;
+            fill_values(base_ + filled_, end - filled_, dtype);
+            filled_ = end;
+        }
+        return base_;
+    }
+
+  private:
+    char *base_ = nullptr;
+    size_t filled_ = 0;
+};
+
+enum purpose { DATA, OUTPUT, ROWS };
+
+char *memory(purpose purpose, rope_dtype dtype, size_t bytes)
+{
+    static std::map<std::pair<int, rope_dtype>, buffer> buffers;
+    return buffers[{purpose, dtype}].at_least(bytes, dtype);
+}
+
+/* Positions of decode: long enough to give each call others. */
+const std::vector<int32_t> &random_positions()
+{
+    static const std::vector<int32_t> positions = [] {
+        std::vector<int32_t> values(2 * context);
+        for (int32_t &value : values)
+            value = static_cast<int32_t>(random_word() % context);
+        return values;
+    }();
+    return positions;
+}
+
+[[noreturn]] void fail(const library &library, const char *what, rope_status status,
+                       const char *message)
+{
+    std::fprintf(stderr, "%s (%s): %s %s\n", what, library.name.c_str(),
+                 library.status_string(status), message);
+    std::exit(1);
+}
+
+/* Plans are made once and shared, as their users do. */
+const rope_plan *plan_for(const library &library, const description &description)
+{
+    static std::map<std::string, rope_plan *> plans;
+    static const int32_t sections[] = {16, 24, 24};
+    char key[128], message[256] = "";
+    std::snprintf(key, sizeof key, "%s %d %d %zu", library.name.c_str(),
+                  static_cast<int>(description.what == job::mla       ? 1
+                                   : description.what == job::mrope   ? 2
+                                   : description.what == job::partial ? 3
+                                                                      : 0),
+                  description.pairing, description.rotary_dim);
+    rope_plan *&plan = plans[key];
+    if (plan != nullptr)
+        return plan;
+    rope_spec spec = ROPE_SPEC_INIT;
+    spec.head_dim = head_dim_of(description);
+    spec.rotary_dim = description.rotary_dim;
+    spec.rotary_offset = description.what == job::mla ? spec.head_dim - spec.rotary_dim : 0;
+    spec.pairing = description.pairing;
+    spec.theta = theta;
+    spec.message = message;
+    spec.message_size = sizeof message;
+    if (description.what == job::mrope) {
+        spec.axis_layout = ROPE_AXES_SECTIONS;
+        spec.sections = sections;
+        spec.section_count = 3;
+    }
+    const rope_status status = library.plan_create(&spec, &plan);
+    if (status != ROPE_OK)
+        fail(library, "rope_plan_create", status, message);
+    return plan;
+}
+
+size_t round_up(size_t bytes)
+{
+    return (bytes + 63) / 64 * 64;
+}
+
+} // namespace
+
+/* ---- The list ----------------------------------------------------------------------------------- */
+
+std::string name_of(const description &d, const std::string &set)
+{
+    std::string name = std::string(word(d.what)) + "/isa:" + set + "/dtype:" + word(d.dtype);
+    if (d.what != job::table && d.what != job::row)
+        name += d.pairing == ROPE_HALF ? "/pair:half" : "/pair:interleaved";
+    name += "/d:" + std::to_string(d.rotary_dim);
+    if (d.what != job::table && d.what != job::row)
+        name += "/hq:" + std::to_string(d.q_heads) + "/hkv:" + std::to_string(d.k_heads);
+    return name + "/seq:" + std::to_string(d.tokens);
+}
+
+std::vector<description> all_cases()
+{
+    std::vector<description> cases;
+    const rope_pairing pairings[] = {ROPE_HALF, ROPE_INTERLEAVED};
+    const rope_dtype dtypes[] = {ROPE_F32, ROPE_BF16, ROPE_F16};
+
+    for (const job what : {job::apply, job::apply_rows, job::decode, job::shift, job::mla,
+                           job::mrope, job::part, job::copy})
+        for (const rope_dtype dtype : dtypes)
+            for (const rope_pairing pairing : pairings)
+                for (const size_t tokens : lengths) {
+                    description d = {what, dtype, pairing, head_dim, q_heads, k_heads, tokens};
+                    if (what == job::shift)
+                        d.q_heads = 0;
+                    if (what == job::mla)
+                        d.rotary_dim = 64, d.q_heads = 16, d.k_heads = 1;
+                    if (what == job::mrope)
+                        d.q_heads = 28, d.k_heads = 4;
+                    cases.push_back(d);
+                }
+    for (const rope_pairing pairing : pairings)
+        for (const size_t tokens : {1, 16, 128, 512, 2048})
+            cases.push_back({job::apply, ROPE_F64, pairing, head_dim, q_heads, k_heads, tokens});
+
+    /* Other widths and numbers of heads. */
+    for (const rope_dtype dtype : {ROPE_F32, ROPE_BF16})
+        for (const size_t tokens : {1, 512}) {
+            for (const size_t d : {64, 80, 96, 256})
+                cases.push_back({job::apply, dtype, ROPE_HALF, d, q_heads, k_heads, tokens});
+            for (const size_t heads : {8, 16, 64})
+                cases.push_back({job::apply, dtype, ROPE_HALF, head_dim, heads, heads / 4, tokens});
+            cases.push_back({job::apply, dtype, ROPE_HALF, head_dim, q_heads, 1, tokens});
+            cases.push_back({job::partial, dtype, ROPE_HALF, 32, q_heads, k_heads, tokens});
+        }
+    cases.push_back({job::call, ROPE_F32, ROPE_HALF, 2, 1, 0, 1});
+
+    for (const rope_dtype dtype : {ROPE_F32, ROPE_F64, ROPE_F16, ROPE_BF16}) {
+        for (const size_t tokens : lengths)
+            cases.push_back({job::table, dtype, ROPE_HALF, head_dim, 0, 0, tokens});
+        cases.push_back({job::table, dtype, ROPE_HALF, head_dim, 0, 0, context});
+        cases.push_back({job::row, dtype, ROPE_HALF, head_dim, 0, 0, 1});
+    }
+    return cases;
+}
+
+/* ---- One case ----------------------------------------------------------------------------------- */
+
+struct work::state {
+    const library *owner;
+    description what;
+    const rope_plan *plan;
+    rope_tensor q = ROPE_TENSOR_INIT, k = ROPE_TENSOR_INIT;
+    rope_positions positions[3] = {ROPE_POSITIONS_INIT, ROPE_POSITIONS_INIT, ROPE_POSITIONS_INIT};
+    rope_rows rows = ROPE_ROWS_INIT;
+    rope_job job_ = ROPE_JOB_INIT;
+    int64_t difference = -4096;
+    size_t turn = 0; /* of the random positions */
+    char message[256] = "";
+    /* the limit */
+    const limits *limit = nullptr;
+    region q_region = {}, k_region = {};
+    char *output = nullptr; /* table, row and copy */
+    const char *input = nullptr;
+    size_t output_bytes = 0;
+    bool past = false;
+
+    void prepare_table();
+    void prepare_rotation();
+    void set_ready_rows();
+    void check(rope_status status)
+    {
+        if (__builtin_expect(status != ROPE_OK, 0))
+            fail(*owner, name_of(what, owner->name).c_str(), status, message);
+    }
+    void limit_part(size_t part, size_t parts) const;
+};
+
+void work::state::prepare_table()
+{
+    const size_t row_bytes = what.rotary_dim * size_of(what.dtype);
+    output_bytes = what.tokens * row_bytes;
+    output = memory(ROWS, what.dtype, output_bytes);
+    rows.dtype = what.dtype;
+    rows.layout = ROPE_ROWS_PACKED;
+    rows.cos = output;
+    rows.count = what.tokens;
+    rows.message = message;
+    rows.message_size = sizeof message;
+}
+
+/* Rows as a table over all positions of the job: row t for token t. */
+void work::state::set_ready_rows()
+{
+    rows.dtype = ROPE_F32;
+    rows.layout = ROPE_ROWS_PACKED;
+    rows.count = what.tokens;
+    rows.cos = memory(ROWS, ROPE_F32, what.tokens * what.rotary_dim * sizeof(float));
+    check(owner->cos_sin(plan, positions, what.tokens, &rows));
+    job_.rows = &rows;
+    job_.positions = nullptr;
+}
+
+void work::state::prepare_rotation()
+{
+    const size_t head = head_dim_of(what), size = size_of(what.dtype);
+    const size_t k_head = what.what == job::mla ? what.rotary_dim : head;
+    const size_t q_bytes = round_up(what.tokens * what.q_heads * head * size);
+    const size_t k_bytes = round_up(what.tokens * what.k_heads * k_head * size);
+    char *const data = memory(DATA, what.dtype, q_bytes + k_bytes);
+    char *const result =
+        what.what == job::copy ? memory(OUTPUT, what.dtype, q_bytes + k_bytes) : data;
+    q.dtype = k.dtype = what.dtype;
+    q.heads = what.q_heads, q.src = data, q.dst = result;
+    k.heads = what.k_heads, k.src = data + q_bytes, k.dst = result + q_bytes;
+    if (what.what == job::mla)
+        k.head_dim = k_head;
+    job_.tokens = what.tokens;
+    job_.q = what.q_heads != 0 ? &q : nullptr;
+    job_.k = what.k_heads != 0 ? &k : nullptr;
+    job_.positions = positions;
+    job_.message = message;
+    job_.message_size = sizeof message;
+    switch (what.what) {
+    case job::decode:
+        positions[0].dtype = ROPE_I32;
+        break;
+    case job::shift:
+        job_.direction = ROPE_SHIFT;
+        positions[0].dtype = ROPE_I64;
+        positions[0].data = &difference;
+        positions[0].stride_token = 0;
+        break;
+    case job::apply_rows:
+        set_ready_rows();
+        break;
+    default:
+        break;
+    }
+
+    /* The limit visits what is rotated; out of place, what is written. */
+    const size_t rotated = what.rotary_dim * size;
+    const size_t offset = what.what == job::mla ? (head - what.rotary_dim) * size : 0;
+    q_region = {data + offset, what.tokens * what.q_heads, rotated, head * size};
+    k_region = {data + q_bytes, what.tokens * what.k_heads, rotated, k_head * size};
+    for (region *one : {&q_region, &k_region})
+        if (one->bytes == one->stride)
+            *one = {one->base, 1, one->slices * one->bytes, 0};
+    if (what.what == job::copy)
+        output = result, input = data, output_bytes = q_bytes + k_bytes;
+}
+
+work::work(const library &library, const description &description)
+    : state_(new state{&library, description, plan_for(library, description)})
+{
+    state_->limit = &limits_of(library.active.c_str());
+    if (description.what == job::table || description.what == job::row)
+        state_->prepare_table();
+    else
+        state_->prepare_rotation();
+}
+
+work::~work() = default;
+
+void work::run()
+{
+    state &s = *state_;
+    const description &d = s.what;
+    switch (d.what) {
+    case job::table:
+        s.check(s.owner->cos_sin(s.plan, s.positions, d.tokens, &s.rows));
+        return;
+    case job::row:
+        s.positions[0].start = random_positions()[s.turn++ % context];
+        s.check(s.owner->cos_sin(s.plan, s.positions, 1, &s.rows));
+        return;
+    case job::part: {
+        rope_status other = ROPE_OK;
+        team::shared().run([&](size_t part) {
+            const rope_status status = s.owner->rotate_part(s.plan, &s.job_, part, 2);
+            if (status != ROPE_OK)
+                other = status;
+        });
+        s.check(other);
+        return;
+    }
+    case job::decode:
+        s.positions[0].data = random_positions().data() + s.turn;
+        s.turn = (s.turn + d.tokens) % context;
+        break;
+    default:
+        break;
+    }
+    s.check(s.owner->rotate(s.plan, &s.job_));
+}
+
+/* Part `part` of `parts` of the read-modify-write stream. */
+void work::state::limit_part(size_t part, size_t parts) const
+{
+    for (const region *one : {&q_region, &k_region}) {
+        region share = *one;
+        if (one->slices == 1) {
+            const size_t bytes = one->bytes / parts / 64 * 64;
+            share.base += part * bytes;
+            share.bytes = part + 1 == parts ? one->bytes - part * bytes : bytes;
+        } else {
+            share.slices = one->slices / parts;
+            share.base += part * share.slices * one->stride;
+            if (part + 1 == parts)
+                share.slices = one->slices - part * share.slices;
+        }
+        limit->modify(share);
+    }
+}
+
+void work::run_limit()
+{
+    const state &s = *state_;
+    if (s.what.what == job::part)
+        team::shared().run([&](size_t part) { s.limit_part(part, 2); });
+    else if (s.output == nullptr)
+        s.limit_part(0, 1);
+    else if (s.input == nullptr)
+        (s.past ? s.limit->fill_past : s.limit->fill)(s.output, s.output_bytes);
+    else
+        (s.past ? s.limit->copy_past : s.limit->copy)(s.output, s.input, s.output_bytes);
+}
+
+/* Writing has two ways, and which is faster depends on size and machine: the limit is the better. */
+void work::prepare_limit()
+{
+    state &s = *state_;
+    if (s.output == nullptr)
+        return;
+    static std::map<std::string, bool> known;
+    const auto key = name_of(s.what, s.owner->name);
+    const auto found = known.find(key);
+    if (found != known.end()) {
+        s.past = found->second;
+        return;
+    }
+    double best[2] = {1e30, 1e30};
+    const size_t calls = 1 + (size_t{1} << 20) / (s.output_bytes + 1);
+    for (int round = 0; round < 6; round++) {
+        s.past = round % 2 != 0;
+        run_limit();
+        const auto start = std::chrono::steady_clock::now();
+        for (size_t call = 0; call < calls; call++)
+            run_limit();
+        const std::chrono::duration<double> time = std::chrono::steady_clock::now() - start;
+        best[s.past] = std::min(best[s.past], time.count());
+    }
+    known[key] = s.past = best[1] < best[0];
+}
+
+double work::bytes() const
+{
+    const state &s = *state_;
+    if (s.output != nullptr)
+        return static_cast<double>(s.output_bytes) * (s.input != nullptr ? 2 : 1);
+    return 2.0 * static_cast<double>(s.q_region.slices * s.q_region.bytes +
+                                     s.k_region.slices * s.k_region.bytes);
+}
+
+size_t work::tokens() const
+{
+    return state_->what.tokens;
+}
+
+const limits &limits_of(const char *isa)
+{
+#if defined(__x86_64__)
+    if (std::strcmp(isa, "avx512") == 0)
+        return limits_avx512;
+    if (std::strcmp(isa, "avx2") == 0)
+        return limits_avx2;
+#elif defined(__aarch64__)
+    if (std::strcmp(isa, "neon") == 0)
+        return limits_neon;
+#endif
+    return limits_scalar;
+}
