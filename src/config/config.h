@@ -61,4 +61,7 @@ int rope_config_warn(struct rope_config *config, const char *format, ...) ROPE_C
 rope_status rope_config_add(struct rope_config *config, rope_tower tower, rope_config_entry **entry,
                             rope_spec **spec);
 
+/* Whether a plan can be made of the spec; the message names the object that it comes from. */
+rope_status rope_config_check(struct rope_config *config, const rope_spec *spec, const char *path);
+
 #endif

@@ -337,6 +337,8 @@ static rope_status add_entry(struct rope_config *config, const struct metadata *
         status = read_scaling(config, data, spec);
     if (status == ROPE_OK)
         status = read_sections(config, data, spec);
+    if (status == ROPE_OK)
+        status = rope_config_check(config, spec, data->architecture);
     if (data->kind.latent) {
         entry->k_head_dim = spec->rotary_dim;
         entry->flags = ROPE_ENTRY_SOFTMAX_FACTOR;

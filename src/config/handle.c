@@ -182,6 +182,23 @@ rope_status rope_config_add(struct rope_config *config, rope_tower tower, rope_c
     return ROPE_OK;
 }
 
+rope_status rope_config_check(struct rope_config *config, const rope_spec *spec, const char *path)
+{
+    char line[256] = "";
+    rope_spec checked = *spec;
+    checked.angle = ROPE_ANGLE_F32; /* a plan without tables */
+    checked.message = line;
+    checked.message_size = sizeof line;
+    rope_plan *plan;
+    const rope_status status = rope_plan_create(&checked, &plan);
+    rope_plan_destroy(plan);
+    if (status == ROPE_OK || status == ROPE_ERR_ISA) /* the latter is no fault of the file */
+        return ROPE_OK;
+    return status == ROPE_ERR_MEMORY ? status
+                                     : rope_config_fail(config, status, "%s%s%s", path,
+                                                        path[0] != '\0' ? ": " : "", line);
+}
+
 size_t rope_config_entry_count(const rope_config *config)
 {
     return config == NULL ? 0 : config->entry_count;

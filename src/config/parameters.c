@@ -427,7 +427,7 @@ static rope_status read_longrope(struct rope_config *config, const struct rope_b
             spec->factor = 0.0;
     }
     if (spec->factor == 0.0) {
-        if (max_length == 0)
+        if (max_length == 0 && spec->attention_factor == 0.0)
             return fail(config, &block->block, "factor",
                         "missing, and max_position_embeddings too");
         spec->max_length = max_length;

@@ -392,6 +392,8 @@ static rope_status add_entry(struct rope_config *config, struct tower *tower,
         status = rope_block_read(config, &read, spec);
     if (status == ROPE_OK && (family->flags & LOGN_SCALE) != 0)
         status = read_powers(config, tower, spec);
+    if (status == ROPE_OK)
+        status = rope_config_check(config, spec, read.block.path);
     if (status != ROPE_OK)
         return status;
 
@@ -646,6 +648,29 @@ static rope_status read_letters(struct rope_config *config, const struct tower *
     return ROPE_OK;
 }
 
+/* DeepSeek-V4: the rate at which a layer compresses its keys, 0 where it does not. */
+static rope_status read_rates(struct rope_config *config, const struct tower *tower)
+{
+    struct rope_layers *layers = &config->layers;
+    const double *rates;
+    size_t count;
+    layers->ordinary = entry_of(config, tower, "compressed_sparse_attention");
+    const rope_status status =
+        rope_object_numbers(config, &tower->object, NAMES("compress_ratios"), &rates, &count);
+    if (status != ROPE_OK || count == 0)
+        return status;
+    if (count < layers->count)
+        return fail_at(config, tower, "compress_ratios", "must have one number for each layer");
+    int32_t *entries = rope_config_allocate(config, layers->count, sizeof *entries);
+    if (entries == NULL)
+        return ROPE_ERR_MEMORY;
+    for (size_t i = 0; i < layers->count; i++)
+        entries[i] =
+            rates[i] != 0.0 ? layers->ordinary : entry_of(config, tower, sliding_attention);
+    layers->entries = entries;
+    return ROPE_OK;
+}
+
 static rope_status read_period(struct rope_config *config, const struct tower *tower)
 {
     static const char *const sliding[] = {"sliding_window_pattern", "_sliding_window_pattern",
@@ -655,11 +680,10 @@ static rope_status read_period(struct rope_config *config, const struct tower *t
     size_t period = tower->family.period;
     int found = 0;
     const json_t *pattern;
-    const char *const *names = kind == LAYERS_NO_ROPE  ? NAMES("no_rope_layer_interval")
-                               : kind == LAYERS_LINEAR ? NAMES("full_attention_interval")
-                                                       : sliding;
-    if (kind == LAYERS_LINEAR_LAST)
-        names = NAMES("");
+    const char *const *names = kind == LAYERS_NO_ROPE       ? NAMES("no_rope_layer_interval")
+                               : kind == LAYERS_LINEAR      ? NAMES("full_attention_interval")
+                               : kind == LAYERS_LINEAR_LAST ? NAMES("")
+                                                            : sliding;
     rope_status status = rope_object_find(config, &tower->object, names, &pattern, NULL);
     if (status == ROPE_OK && json_is_string(pattern))
         return read_letters(config, tower, json_string_value(pattern));
@@ -730,7 +754,8 @@ static rope_status read_layers(struct rope_config *config, const struct tower *t
         return status;
     if (list != NULL && tower->family.layer_kind != LAYERS_NO_ROPE)
         return read_types(config, tower, list, name, strcmp(name, "block_types") == 0);
-    return read_period(config, tower);
+    return (tower->family.flags & COMPRESSED) != 0 ? read_rates(config, tower)
+                                                   : read_period(config, tower);
 }
 
 /* ---- Query scale ------------------------------------------------------------------------------ */
