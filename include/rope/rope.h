@@ -642,9 +642,10 @@ ROPE_API rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job
  * distances that cached keys move by, one for all (stride_token and stride_batch 0) or one for each
  * token, and m is not applied again.  rope_rotate_part with ROPE_SHIFT cuts the same job.
  *
- * Each shift rounds the data once.  A key that was shifted 1,000 times in bf16 is off by 13 % of its
- * norm (1 time: 0.14 %, 100 times: 1.4 %; tests/test_operations.c): keep the unrotated key and rotate it to its
- * new position where keys move often, which never drifts.
+ * Each shift rounds the data once more.  A bf16 key that moved 1,000 times by random distances is off
+ * by 5 % of its norm, one that moved 1,000 times by one position by half of it (slow pairs turn by less
+ * than half a unit of bf16 and stand still); one rotation of the stored, unrotated key is off by 0.16 %
+ * at any position (tests/test_operations.c).  Where keys move often, keep the unrotated key.
  *
  * ROPE_ERR_VALUE     job->direction is neither FORWARD nor SHIFT
  * and all of rope_rotate.
@@ -652,6 +653,68 @@ ROPE_API rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job
  * Thread-safe; two calls at once must not write the same memory.  Since 0.1.
  */
 ROPE_API rope_status rope_shift(const rope_plan *plan, const rope_job *job);
+
+/* ---- Weights ------------------------------------------------------------------------------------ */
+
+/*
+ * Rows of q or k projections, [matrices, heads, head_dim, row_length] by their strides, to be put into
+ * the order of the other pairing.
+ *
+ * A model whose q and k projections (and their biases) both went through rope_permute from A to B
+ * gives, rotated in pairing B, the scores that it gave in pairing A: row a of the rotated slice that
+ * held a component of pair i in pairing A goes to the row where B has that component.  All other
+ * rows stay; v and output projections must not be permuted.  Hugging Face's half-split checkpoints of
+ * Llama become the interleaved order of Meta's originals and of GGUF by from = ROPE_HALF, to =
+ * ROPE_INTERLEAVED; ROPE_INTERLEAVED to ROPE_HALF undoes it.
+ *
+ *     torch weight [heads * head_dim, in]:  matrices 1, row_length in.  GQA: k has heads of its own
+ *     bias [heads * head_dim]:              matrices 1, row_length 1
+ *     transposed weight [in, heads * head_dim] or cached keys [tokens, heads, head_dim]:
+ *                                           matrices in (tokens), row_length 1
+ *
+ * In place: dst == src, with the same strides; no memory is allocated.  Out of place: all rows are
+ * copied; any overlap is ROPE_ERR_ALIAS.  Strides count elements; three that are all 0 mean dense,
+ * for a dst in place those of src.  Strides of dst must nest as those of rope_tensor do.
+ */
+typedef struct rope_permutation {
+    uint32_t struct_size; /* sizeof(rope_permutation) */
+    rope_dtype dtype;  /* ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16; bits are moved as they are */
+    rope_pairing from; /* of src */
+    rope_pairing to;   /* of dst */
+    size_t matrices;
+    size_t heads; /* of this projection */
+    size_t head_dim;
+    size_t rotary_dim; /* even, 2..min(4096, head_dim - rotary_offset); 0 = all behind the offset */
+    size_t rotary_offset; /* rows of a head before the rotated slice: 128 for queries of MLA */
+    size_t row_length;    /* elements of a row, contiguous */
+    const void *src;
+    void *dst;
+    ptrdiff_t src_stride_matrix, src_stride_head, src_stride_row;
+    ptrdiff_t dst_stride_matrix, dst_stride_head, dst_stride_row;
+    char *message; /* receives one line on error; may be NULL */
+    size_t message_size;
+} rope_permutation;
+#define ROPE_PERMUTATION_INIT                                                                     \
+    {                                                                                             \
+        sizeof(rope_permutation), 0, ROPE_HALF, ROPE_HALF, 1, 0, 0, 0, 0, 1, NULL, NULL, 0, 0, 0, \
+            0, 0, 0, NULL, 0                                                                      \
+    }
+
+/*
+ * Does the permutation.  One without matrices, heads or row_length succeeds and touches nothing.
+ *
+ * ROPE_ERR_NULL    permutation, src or dst is NULL
+ * ROPE_ERR_STRUCT  struct_size
+ * ROPE_ERR_DTYPE   dtype
+ * ROPE_ERR_VALUE   a pairing, or a shape against its rule above
+ * ROPE_ERR_SIZE    extents overflow
+ * ROPE_ERR_STRIDE  rows of dst overlap each other
+ * ROPE_ERR_ALIAS   dst overlaps src and is not in place
+ *
+ * Thread-safe; two calls at once must not write the same memory.  Heads are independent: threads
+ * give the same result by a call each for some of them.  Since 0.1.
+ */
+ROPE_API rope_status rope_permute(const rope_permutation *permutation);
 
 /* ---- Queries: never fail, never NULL, thread-safe ------------------------------------------------ */
 
