@@ -14,12 +14,12 @@ cd "$(dirname "$0")/.."
 build=${ROPE_BUILD_DIR:-build/tests}
 jobs=$(nproc)
 
-rope_need gcc g++ libc6-dev cmake make pkg-config libsleef-dev libcmocka-dev libmpfr-dev
+rope_need gcc g++ libc6-dev cmake make pkg-config libsleef-dev libcmocka-dev libmpfr-dev libjansson-dev
 
 aarch64='' emulate=OFF
 if [ "$(uname -m)" = x86_64 ]; then
     if rope_want qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross \
-        libsleef-dev:arm64 libcmocka-dev:arm64 libmpfr-dev:arm64; then
+        libsleef-dev:arm64 libcmocka-dev:arm64 libmpfr-dev:arm64 libjansson-dev:arm64; then
         aarch64=$PWD/$build-aarch64
         case $build in
         /*) aarch64=$build-aarch64 ;;
