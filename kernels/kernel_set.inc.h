@@ -52,6 +52,7 @@ enum {
 #define rv_mul_f16      rv_mul_f32x2
 #define rv_fma_f16      rv_fma_f32x2
 #define rv_fms_f16      rv_fms_f32x2
+#define rv_hold_f16(v)  (v)
 #define rv_narrow_f16   rv_narrow_f32x2
 #define rv_loadrow_bf16 rv_loadrow_f32x2
 #define rv_add_bf16     rv_add_f32x2
@@ -59,23 +60,28 @@ enum {
 #define rv_mul_bf16     rv_mul_f32x2
 #define rv_fma_bf16     rv_fma_f32x2
 #define rv_fms_bf16     rv_fms_f32x2
+#define rv_hold_bf16(v) (v)
 #define rv_narrow_bf16  rv_narrow_f32x2
 
 #define T f32
+#include "add.inc.h"
 #include "rotate.inc.h"
 #include "rows.inc.h"
 #undef T
 #define T f64
+#include "add.inc.h"
 #include "powers.inc.h"
 #include "rotate.inc.h"
 #include "rows.inc.h"
 #undef T
 #define T f16
+#include "add.inc.h"
 #include "rotate.inc.h"
 #include "rows.inc.h"
 #include "widen.inc.h"
 #undef T
 #define T bf16
+#include "add.inc.h"
 #include "rotate.inc.h"
 #include "rows.inc.h"
 #include "widen.inc.h"
@@ -103,6 +109,7 @@ const struct rope_kernels PASTE(rope_kernels, ISA) = {
     .direct_f32 = DTYPES(direct_f32),
     .widen = {NULL, NULL, SLOT(widen, f16), SLOT(widen, bf16)},
     .powers = SLOT(powers, f64),
+    .add = DTYPES(add_row),
     .fence = PASTE(fence, ISA),
 };
 /* clang-format on */

@@ -127,6 +127,19 @@ struct rope_powers_args {
 };
 typedef void rope_powers_fn(const struct rope_powers_args *args);
 
+/*
+ * dst[i] = src[i] + row[i], times factor[i] unless factor is NULL, in reals, rounded once on store.  dst may equal src, else
+ * they must not overlap.
+ */
+struct rope_add_args {
+    const void *src;
+    void *dst;
+    const void *row;    /* reals[n] */
+    const void *factor; /* reals[n] or NULL */
+    size_t n;
+};
+typedef void rope_add_fn(const struct rope_add_args *args);
+
 struct rope_kernels {
     rope_rotate_fn *rotate[RK_ARITHS][RK_PAIRINGS][RK_DTYPES];
     rope_rows_fn *rows[RK_DTYPES];
@@ -134,6 +147,7 @@ struct rope_kernels {
     rope_rows_fn *direct_f32[RK_DTYPES];
     rope_widen_fn *widen[RK_DTYPES]; /* f16 and bf16; NULL for f32 and f64 */
     rope_powers_fn *powers;
+    rope_add_fn *add[RK_DTYPES];
     void (*fence)(void); /* orders streamed stores before later stores */
 };
 

@@ -6,16 +6,18 @@
 
 /* One block of n <= WIDTH pairs from pair i on; c and s stand in the order that the source pairing
  * loads in. */
-RV void KERNEL(rotate_step)(const struct rope_rotate_args *a, const V(elem) * src, V(elem) * dst,
+RV void KERNEL(rotate_step)(const V(elem) * src, size_t src_half, V(elem) * dst, size_t dst_half,
                             size_t i, size_t n, V(block) c, V(block) s, int from, int to, int arith)
 {
     V(block) x, y;
     if (from == RK_HALF) {
         x = V(load)(src + i, n);
-        y = V(load)(src + a->src_half + i, n);
+        y = V(load)(src + src_half + i, n);
     } else {
         V(load2)(src + 2 * i, &x, &y, n);
     }
+    x = V(hold)(x);
+    y = V(hold)(y);
 
     V(block) first, second;
     if (arith == RK_FUSED) {
@@ -35,7 +37,7 @@ RV void KERNEL(rotate_step)(const struct rope_rotate_args *a, const V(elem) * sr
     }
     if (to == RK_HALF) {
         V(store)(dst + i, first, n);
-        V(store)(dst + a->dst_half + i, second, n);
+        V(store)(dst + dst_half + i, second, n);
     } else {
         V(store2)(dst + 2 * i, first, second, n);
     }
@@ -64,18 +66,22 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, si
         s[blocks] = KERNEL(rotate_row)(sin_row + blocks * width, tail, from);
     }
 
+    /* what args holds could be overwritten by a store to dst, for all the compiler knows */
+    const size_t src_half = a->src_half, dst_half = a->dst_half;
+    const ptrdiff_t src_stride = a->src_stride, dst_stride = a->dst_stride;
     const char *src_head = a->src;
     char *dst_head = a->dst;
-    for (size_t h = 0; h < a->heads; h++) {
+    for (size_t heads = a->heads; heads != 0; heads--) {
         const V(elem) *src = (const void *)src_head;
         V(elem) *dst = (void *)dst_head;
         for (size_t b = 0; b < blocks; b++)
-            KERNEL(rotate_step)(a, src, dst, b * width, width, c[b], s[b], from, to, arith);
+            KERNEL(rotate_step)
+        (src, src_half, dst, dst_half, b * width, width, c[b], s[b], from, to, arith);
         if (tail != 0)
             KERNEL(rotate_step)
-        (a, src, dst, blocks * width, tail, c[blocks], s[blocks], from, to, arith);
-        src_head += a->src_stride;
-        dst_head += a->dst_stride;
+        (src, src_half, dst, dst_half, blocks * width, tail, c[blocks], s[blocks], from, to, arith);
+        src_head += src_stride;
+        dst_head += dst_stride;
     }
 }
 

@@ -92,7 +92,7 @@ RV void KERNEL(rows_factor)(const struct rope_rows_args *a, size_t f, size_t at,
 
 /* Complex product of table rows, in their order: c = c1 c2 - s1 s2, s = s1 c2 + c1 s2. */
 RV void KERNEL(rows_step)(const struct rope_rows_args *a, size_t i, size_t n, size_t factors,
-                          int mixed)
+                          int mixed, int unit)
 {
     rv_f64 c[V(VECTORS)], s[V(VECTORS)];
     for (size_t k = 0; k < V(VECTORS); k++) {
@@ -105,29 +105,50 @@ RV void KERNEL(rows_step)(const struct rope_rows_args *a, size_t i, size_t n, si
             c[k] = rv_fms_f64(c1, c2, rv_mul_f64(s1, s2));
             s[k] = rv_fma_f64(s1, c2, rv_mul_f64(c1, s2));
         }
-        KERNEL(rows_scale)(a, at, lanes, mixed, &c[k], &s[k]);
+        if (!unit)
+            KERNEL(rows_scale)(a, at, lanes, mixed, &c[k], &s[k]);
     }
     KERNEL(rows_store)(a, i, n, c, s);
 }
 
-RV void KERNEL(rows_any)(const struct rope_rows_args *a, size_t factors, int mixed)
+RV void KERNEL(rows_any)(const struct rope_rows_args *a, size_t factors, int mixed, int unit)
 {
     const size_t width = V(WIDTH);
     size_t i = 0;
     for (; i + width <= a->pairs; i += width)
-        KERNEL(rows_step)(a, i, width, factors, mixed);
+        KERNEL(rows_step)(a, i, width, factors, mixed, unit);
     if (i < a->pairs)
-        KERNEL(rows_step)(a, i, a->pairs - i, factors, mixed);
+        KERNEL(rows_step)(a, i, a->pairs - i, factors, mixed, unit);
+}
+
+/* Nearly every row, in functions of their own: with these constants nothing is left to decide in the loop. */
+static void KERNEL(rows_stored)(const struct rope_rows_args *args)
+{
+    struct rope_rows_args a = *args;
+    a.layout = RK_SEPARATE;
+    a.stream = 0;
+    KERNEL(rows_any)(&a, 2, 0, 1);
+}
+
+static void KERNEL(rows_streamed)(const struct rope_rows_args *args)
+{
+    struct rope_rows_args a = *args;
+    a.layout = RK_SEPARATE;
+    a.stream = 1;
+    KERNEL(rows_any)(&a, 2, 0, 1);
 }
 
 static void KERNEL(rows)(const struct rope_rows_args *a)
 {
-    if (a->mix != NULL)
-        KERNEL(rows_any)(a, a->factors, 1);
-    else if (a->factors == 2)
-        KERNEL(rows_any)(a, 2, 0);
-    else
-        KERNEL(rows_any)(a, a->factors, 0);
+    if (a->mix == NULL && a->factors == 2 && a->layout == RK_SEPARATE && a->cos_scale == 1.0 &&
+        a->sin_scale == 1.0) {
+        if (a->stream)
+            KERNEL(rows_streamed)(a);
+        else
+            KERNEL(rows_stored)(a);
+    } else {
+        KERNEL(rows_any)(a, a->factors, a->mix != NULL, 0);
+    }
 }
 
 /*
@@ -189,18 +210,20 @@ RV void KERNEL(direct_any)(const struct rope_rows_args *a, int f32_angle, int mi
         KERNEL(direct_step)(a, i, a->pairs - i, f32_angle, mixed);
 }
 
-static void KERNEL(direct)(const struct rope_rows_args *a)
+static void KERNEL(direct)(const struct rope_rows_args *args)
 {
-    if (a->mix != NULL)
-        KERNEL(direct_any)(a, 0, 1);
+    const struct rope_rows_args a = *args;
+    if (a.mix != NULL)
+        KERNEL(direct_any)(&a, 0, 1);
     else
-        KERNEL(direct_any)(a, 0, 0);
+        KERNEL(direct_any)(&a, 0, 0);
 }
 
-static void KERNEL(direct_f32)(const struct rope_rows_args *a)
+static void KERNEL(direct_f32)(const struct rope_rows_args *args)
 {
-    if (a->mix != NULL)
-        KERNEL(direct_any)(a, 1, 1);
+    const struct rope_rows_args a = *args;
+    if (a.mix != NULL)
+        KERNEL(direct_any)(&a, 1, 1);
     else
-        KERNEL(direct_any)(a, 1, 0);
+        KERNEL(direct_any)(&a, 1, 0);
 }

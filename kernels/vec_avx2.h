@@ -130,6 +130,11 @@ RV rv_f32 rv_unmix_f32(rv_f32 v)
 {
     return rv_mix_f32(v);
 }
+RV rv_f32 rv_hold_f32(rv_f32 v)
+{
+    __asm__("" : "+x"(v));
+    return v;
+}
 RV rv_f32 rv_add_f32(rv_f32 a, rv_f32 b)
 {
     return _mm256_add_ps(a, b);
@@ -196,6 +201,11 @@ RV rv_f64 rv_set_f64(double value)
 RV rv_f64 rv_blend_f64(rv_f64 a, rv_f64 b, rv_f64 mask)
 {
     return _mm256_blendv_pd(a, b, mask);
+}
+RV rv_f64 rv_hold_f64(rv_f64 v)
+{
+    __asm__("" : "+x"(v));
+    return v;
 }
 RV rv_f64 rv_add_f64(rv_f64 a, rv_f64 b)
 {

@@ -76,6 +76,11 @@ RV rv_f32 rv_unmix_f32(rv_f32 v)
 {
     return _mm512_castpd_ps(rv_unmix_f64(_mm512_castps_pd(v)));
 }
+RV rv_f32 rv_hold_f32(rv_f32 v)
+{
+    __asm__("" : "+v"(v));
+    return v;
+}
 RV rv_f32 rv_add_f32(rv_f32 a, rv_f32 b)
 {
     return _mm512_add_ps(a, b);
@@ -138,6 +143,11 @@ RV rv_f64 rv_set_f64(double value)
 RV rv_f64 rv_blend_f64(rv_f64 a, rv_f64 b, rv_f64 mask)
 {
     return _mm512_mask_mov_pd(a, _mm512_movepi64_mask(_mm512_castpd_si512(mask)), b);
+}
+RV rv_f64 rv_hold_f64(rv_f64 v)
+{
+    __asm__("" : "+v"(v));
+    return v;
 }
 RV rv_f64 rv_add_f64(rv_f64 a, rv_f64 b)
 {

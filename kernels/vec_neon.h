@@ -111,6 +111,11 @@ RV rv_f32 rv_unmix_f32(rv_f32 v)
 {
     return v;
 }
+RV rv_f32 rv_hold_f32(rv_f32 v)
+{
+    __asm__("" : "+w"(v));
+    return v;
+}
 RV rv_f32 rv_add_f32(rv_f32 a, rv_f32 b)
 {
     return vaddq_f32(a, b);
@@ -174,6 +179,11 @@ RV rv_f64 rv_set_f64(double value)
 RV rv_f64 rv_blend_f64(rv_f64 a, rv_f64 b, rv_f64 mask)
 {
     return vbslq_f64(vcltzq_f64(mask), b, a);
+}
+RV rv_f64 rv_hold_f64(rv_f64 v)
+{
+    __asm__("" : "+w"(v));
+    return v;
 }
 RV rv_f64 rv_add_f64(rv_f64 a, rv_f64 b)
 {

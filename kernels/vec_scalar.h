@@ -66,6 +66,11 @@ RV rv_f32 rv_unmix_f32(rv_f32 v)
 {
     return v;
 }
+/* The value, loaded once: gcc may otherwise load again for each use, which costs a load port. */
+RV rv_f32 rv_hold_f32(rv_f32 v)
+{
+    return v;
+}
 RV rv_f32 rv_add_f32(rv_f32 a, rv_f32 b)
 {
     return a + b;
@@ -129,6 +134,10 @@ RV rv_f64 rv_set_f64(double value)
 RV rv_f64 rv_blend_f64(rv_f64 a, rv_f64 b, rv_f64 mask) /* b where mask is negative, else a */
 {
     return mask < 0.0 ? b : a;
+}
+RV rv_f64 rv_hold_f64(rv_f64 v)
+{
+    return v;
 }
 RV rv_f64 rv_add_f64(rv_f64 a, rv_f64 b)
 {
