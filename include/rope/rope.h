@@ -654,6 +654,100 @@ ROPE_API rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job
  */
 ROPE_API rope_status rope_shift(const rope_plan *plan, const rope_job *job);
 
+/* ---- Sinusoidal embeddings ------------------------------------------------------------------------ */
+
+/* Flags of a sinusoid. */
+enum {
+    /* the first component of a pair is its cosine, the second its sine, not the other way round */
+    ROPE_COS_FIRST = 1,
+    /* tokens at the position `padding` (on axis 0) have an embedding of 0 */
+    ROPE_PADDING = 2
+};
+
+/*
+ * Absolute embeddings of positions, the sines and cosines of a plan's rows: column x of pair i of a
+ * token at position p is m sin(p f_i), column y is m cos(p f_i).  Where x and y stand is said by the
+ * plan's pairing, as in a rotation; any plan without rotary_offset will do, axes and chunks included.
+ *
+ *     [sin | cos]      ROPE_HALF                    Whisper, fairseq, Marian, diffusers
+ *     [cos | sin]      ROPE_HALF, ROPE_COS_FIRST    guided diffusion, ggml, flip_sin_to_cos
+ *     sin, cos, ...    ROPE_INTERLEAVED             Vaswani et al., arXiv:1706.03762, section 3.5
+ *     frequencies      ROPE_SCHEME_SINUSOID: theta is the longest period / 2 pi, or max_period
+ *     amplitude        attention_factor
+ *     odd widths       dim = d + 1: zeros behind the d columns (fairseq, diffusers, ggml)
+ *                      dim = d - 1 with shift 0.5: the last column is left out (Vaswani, Marian)
+ *
+ * f32, f16 and bf16 data are added to f32 rows, f64 data to f64 rows; sum and dropout are computed in
+ * that type and rounded once on store.  The bounds of rows are those stated at the top.
+ *
+ * Dropout: element [b, t, c] takes word n = offset + (b tokens + t) dim + c (mod 2^64) of the stream
+ * of 32-bit words of Philox4x32-10 with key = seed: word n % 4 of counter n / 4 (upper half 0).  It is
+ * dropped, that is multiplied by 0, where the word is below 2^32 dropout (rounded), else multiplied
+ * by 1 / (1 - dropout).  The mask so depends on nothing but seed, offset and the element's number.
+ */
+typedef struct rope_sinusoid {
+    uint32_t struct_size; /* sizeof(rope_sinusoid) */
+    uint32_t flags;       /* ROPE_COS_FIRST, ROPE_PADDING */
+    rope_dtype dtype;     /* ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16, of src and dst */
+    uint32_t reserved;    /* 0 */
+    size_t batch;
+    size_t tokens; /* of each batch */
+    /* columns: d - 1 or more, those from d on are 0; 0 = d */
+    size_t dim;
+    const rope_positions *positions; /* one, or an array of one for each axis of the plan */
+    const void *src;                 /* [batch, tokens, dim]; rope_sinusoid_table: NULL */
+    void *dst;                       /* [batch, tokens, dim]; may be src, with the same strides */
+    /* elements; two that are 0 mean dense, for a dst in place those of src */
+    ptrdiff_t src_stride_batch, src_stride_token;
+    ptrdiff_t dst_stride_batch, dst_stride_token;
+    int64_t padding; /* ROPE_PADDING: the position; else 0 */
+    double dropout;  /* 0 <= dropout < 1; 0 = a pure sum (inference).  rope_sinusoid_table: 0 */
+    uint64_t seed;
+    uint64_t offset; /* words of the stream that were used up before */
+    char *message;   /* receives one line on error; may be NULL */
+    size_t message_size;
+} rope_sinusoid;
+#define ROPE_SINUSOID_INIT                                                                         \
+    {                                                                                              \
+        sizeof(rope_sinusoid), 0, 0, 0, 1, 0, 0, NULL, NULL, NULL, 0, 0, 0, 0, 0, 0.0, 0, 0, NULL, \
+            0                                                                                      \
+    }
+
+/*
+ * dst = (src + embedding), with dropout.  Nothing to do succeeds and touches nothing.
+ *
+ * ROPE_ERR_NULL      plan, sinusoid, positions, src or dst is NULL
+ * ROPE_ERR_STRUCT    struct_size of sinusoid or positions
+ * ROPE_ERR_DTYPE     dtype of sinusoid or positions
+ * ROPE_ERR_VALUE     a flag or field against its rule above; a plan with rotary_offset
+ * ROPE_ERR_SIZE      extents overflow
+ * ROPE_ERR_STRIDE    elements of dst overlap each other
+ * ROPE_ERR_ALIAS     dst overlaps src (not in place) or positions
+ * ROPE_ERR_POSITION  a position out of range
+ *
+ * Thread-safe; two calls at once must not write the same memory.  Since 0.1.
+ */
+ROPE_API rope_status rope_sinusoid_add(const rope_plan *plan, const rope_sinusoid *sinusoid);
+
+/*
+ * Part `part` of `parts` of the same, as rope_rotate_part: parts in any order give the bits of one call.
+ *
+ * ROPE_ERR_VALUE     parts is 0 or part >= parts
+ * and all of rope_sinusoid_add.
+ *
+ * Thread-safe.  Since 0.1.
+ */
+ROPE_API rope_status rope_sinusoid_add_part(const rope_plan *plan, const rope_sinusoid *sinusoid,
+                                            size_t part, size_t parts);
+
+/*
+ * dst = embedding: a table, each entry rounded once from the true value to dtype.  src must be NULL
+ * and dropout 0, else ROPE_ERR_VALUE; statuses otherwise as rope_sinusoid_add.
+ *
+ * Thread-safe; two calls at once must not write the same memory.  Since 0.1.
+ */
+ROPE_API rope_status rope_sinusoid_table(const rope_plan *plan, const rope_sinusoid *sinusoid);
+
 /* ---- Weights ------------------------------------------------------------------------------------ */
 
 /*
