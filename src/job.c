@@ -243,6 +243,7 @@ static rope_status check_job(struct rope_walk *walk, const rope_job *job)
         walk->pairs = walk->plan->pairs;
         walk->pairing = walk->plan->pairing;
         walk->chunk_pairs = walk->plan->chunk_pairs;
+        rope_direction_scales(walk->plan, walk->direction, &walk->cos_scale, &walk->sin_scale);
         set_destination_pairing(walk, job);
         return ROPE_OK;
     }

@@ -3,7 +3,7 @@
 #ifndef ROPE_JOB_H
 #define ROPE_JOB_H
 
-#include "plan.h"
+#include "row.h"
 
 enum { ROPE_BATCH, ROPE_TOKEN, ROPE_HEAD }; /* axes of a region */
 
@@ -36,8 +36,9 @@ struct rope_walk {
     rope_pairing pairing; /* of src */
     rope_pairing to;      /* of dst */
     rope_direction direction;
-    size_t chunk_pairs; /* half-split: pairs of a chunk */
-    const size_t *runs; /* pairs to rotate, as [begin, end); the others pass through */
+    double cos_scale, sin_scale; /* of a positive position */
+    size_t chunk_pairs;          /* half-split: pairs of a chunk */
+    const size_t *runs;          /* pairs to rotate, as [begin, end); the others pass through */
     size_t run_count;
     struct rope_side sides[2];
     /* copies of descriptors of another size */

@@ -74,22 +74,9 @@ rope_status rope_positions_check(const rope_positions *positions, size_t batch, 
                                  const size_t *row_count, int skip_negative,
                                  struct rope_region *region, struct rope_message message);
 
-/* Position of a token.  rope_positions_check has passed. */
-struct rope_place rope_position_at(const rope_positions *positions, size_t batch, size_t token);
-
-/* The same position as the number of a row. */
-int64_t rope_row_number_at(const rope_positions *positions, size_t batch, size_t token);
-
 /* cos and sin scales of a direction: m, 1/m or 1, and the sign of the angle. */
 void rope_direction_scales(const rope_plan *plan, rope_direction direction, double *cos_scale,
                            double *sin_scale);
-
-/*
- * Makes entries first..first+args->pairs-1 of the row of plan->axes places.  args says where to and how (cos, sin, layout, stream, dup,
- * pairs, scales for a positive place); the rest is filled in here.
- */
-void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_t first,
-                   enum rope_kernel_dtype dtype, struct rope_rows_args *args);
 
 /* Checks a rows descriptor but for its memory: dtype, layout, arrays. */
 rope_status rope_rows_check(const rope_rows *rows, struct rope_message message);

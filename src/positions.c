@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads and checks positions and row numbers. */
-#include "plan.h"
+#include "row.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,57 +31,9 @@ static int64_t token_offset(const rope_positions *positions, size_t token)
     return add_saturated(positions->start, step * (int64_t)token);
 }
 
-static const char *element_at(const rope_positions *positions, size_t batch, size_t token,
-                              size_t size)
+int64_t rope_position_moved(const rope_positions *positions, int64_t value, size_t token)
 {
-    const ptrdiff_t index =
-        (ptrdiff_t)batch * positions->stride_batch + (ptrdiff_t)token * positions->stride_token;
-    return (const char *)positions->data + index * (ptrdiff_t)size;
-}
-
-static int is_float(rope_dtype dtype)
-{
-    return dtype == ROPE_F32 || dtype == ROPE_F64;
-}
-
-static int64_t integer_at(const rope_positions *positions, size_t batch, size_t token)
-{
-    int64_t value = 0;
-    if (positions->dtype == ROPE_I32)
-        value = *(const int32_t *)(const void *)element_at(positions, batch, token, 4);
-    else if (positions->dtype == ROPE_I64)
-        value = *(const int64_t *)(const void *)element_at(positions, batch, token, 8);
     return add_saturated(value, token_offset(positions, token));
-}
-
-static double float_at(const rope_positions *positions, size_t batch, size_t token)
-{
-    double value;
-    if (positions->dtype == ROPE_F32)
-        value = *(const float *)(const void *)element_at(positions, batch, token, 4);
-    else
-        value = *(const double *)(const void *)element_at(positions, batch, token, 8);
-    return value + (double)token_offset(positions, token);
-}
-
-struct rope_place rope_position_at(const rope_positions *positions, size_t batch, size_t token)
-{
-    struct rope_place place;
-    if (is_float(positions->dtype)) {
-        place.value = float_at(positions, batch, token);
-        place.whole = place.value == (double)(int64_t)place.value;
-    } else {
-        place.value = (double)integer_at(positions, batch, token);
-        place.whole = 1;
-    }
-    place.negative = place.value < 0.0;
-    place.magnitude = (uint32_t)fabs(place.value);
-    return place;
-}
-
-int64_t rope_row_number_at(const rope_positions *positions, size_t batch, size_t token)
-{
-    return integer_at(positions, batch, token);
 }
 
 /* What a value must satisfy. */
@@ -93,9 +45,9 @@ struct range {
 static int is_bad(const struct range *range, const rope_positions *positions, size_t batch,
                   size_t token)
 {
-    if (is_float(positions->dtype))
-        return !(fabs(float_at(positions, batch, token)) < position_limit);
-    const int64_t value = integer_at(positions, batch, token);
+    if (rope_is_float(positions->dtype))
+        return !(fabs(rope_float_position_at(positions, batch, token)) < position_limit);
+    const int64_t value = rope_row_number_at(positions, batch, token);
     if (range->row_count == NULL)
         return value <= -(INT64_C(1) << 31) || value >= INT64_C(1) << 31;
     return value < 0 ? !range->skip_negative : (uint64_t)value >= *range->row_count;
@@ -104,11 +56,11 @@ static int is_bad(const struct range *range, const rope_positions *positions, si
 static rope_status fail_at(const struct range *range, const rope_positions *positions, size_t batch,
                            size_t token, struct rope_message message)
 {
-    if (is_float(positions->dtype))
+    if (rope_is_float(positions->dtype))
         return rope_fail(message, ROPE_ERR_POSITION,
                          "positions.data[%zu, %zu]: %g: must be finite, -2^31 < p < 2^31", batch,
-                         token, float_at(positions, batch, token));
-    const int64_t value = integer_at(positions, batch, token);
+                         token, rope_float_position_at(positions, batch, token));
+    const int64_t value = rope_row_number_at(positions, batch, token);
     if (range->row_count == NULL)
         return rope_fail(message, ROPE_ERR_POSITION,
                          "positions.data[%zu, %zu]: %" PRId64 ": must be -2^31 < p < 2^31", batch,
@@ -125,11 +77,11 @@ static int dense_are_good(const struct range *range, const rope_positions *posit
 {
     int bad = 0;
     if (positions->dtype == ROPE_I32) {
-        const int32_t *values = (const void *)element_at(positions, batch, 0, 4);
+        const int32_t *values = rope_position_address(positions, batch, 0, 4);
         for (size_t t = 0; t < tokens; t++)
             bad |= values[t] == INT32_MIN;
     } else {
-        const int64_t *values = (const void *)element_at(positions, batch, 0, 8);
+        const int64_t *values = rope_position_address(positions, batch, 0, 8);
         const uint64_t limit = (UINT64_C(1) << 31) - 1;
         for (size_t t = 0; t < tokens; t++)
             bad |= (uint64_t)values[t] + limit > 2 * limit;
@@ -140,7 +92,7 @@ static int dense_are_good(const struct range *range, const rope_positions *posit
 static rope_status check_values(const struct range *range, const rope_positions *positions,
                                 size_t batch, size_t tokens, struct rope_message message)
 {
-    const int integers = !is_float(positions->dtype);
+    const int integers = !rope_is_float(positions->dtype);
     if (positions->data == NULL) { /* monotonous: the ends decide */
         if (tokens > 2 && !range->skip_negative) {
             if (is_bad(range, positions, 0, 0))
@@ -198,7 +150,7 @@ rope_status rope_positions_check(const rope_positions *positions, size_t batch, 
                              "positions.data: NULL: must not be with dtype %d", (int)dtype);
     } else {
         const int integers = dtype == ROPE_I32 || dtype == ROPE_I64;
-        if (!integers && !(is_float(dtype) && row_count == NULL))
+        if (!integers && !(rope_is_float(dtype) && row_count == NULL))
             return rope_fail(message, ROPE_ERR_DTYPE, "positions.dtype: %d: must be %s", (int)dtype,
                              row_count == NULL ? "ROPE_I32, ROPE_I64, ROPE_F32 or ROPE_F64"
                                                : "ROPE_I32 or ROPE_I64 for numbers of rows");

@@ -14,6 +14,7 @@ struct scratch {
     _Alignas(64) double f64[2][RK_MAX_PAIRS];
     _Alignas(64) float f32[2][RK_MAX_PAIRS];
     _Alignas(64) uint16_t u16[2][RK_MAX_PAIRS];
+    struct rope_rows_args args; /* of the last row made; only what changes is set again */
 };
 
 /* Where the reals of a stretch stand. */
@@ -104,10 +105,13 @@ static void make_stretch(const struct rope_walk *walk, const struct source *sour
         round_stretch(walk, n, walk->backwards ? -1.0 : 1.0, dtype, cos_out, sin_out, scratch);
         return;
     }
-    struct rope_rows_args args = {
-        .cos = cos_out, .sin = sin_out, .layout = RK_SEPARATE, .pairs = n};
-    rope_direction_scales(walk->plan, walk->direction, &args.cos_scale, &args.sin_scale);
-    rope_row_make(walk->plan, source->places, first, rope_kernel_dtype_of(dtype), &args);
+    struct rope_rows_args *args = &scratch->args;
+    args->cos = cos_out;
+    args->sin = sin_out;
+    args->pairs = n;
+    args->cos_scale = walk->cos_scale;
+    args->sin_scale = walk->sin_scale;
+    rope_row_make(walk->plan, source->places, first, rope_kernel_dtype_of(dtype), args);
 }
 
 /* The caller's own memory, if the row can be used as it stands there. */
@@ -147,32 +151,38 @@ static void widen_to_f64(size_t n, struct scratch *scratch)
     }
 }
 
-/* The reals of a stretch of the row, as this side wants them. */
-static struct row make_row(const struct rope_walk *walk, const struct source *source,
-                           const struct rope_side *side, size_t first, size_t n,
-                           struct scratch *scratch)
+/* make_row where the row passes through other types or comes from the caller. */
+static struct row make_row_any(const struct rope_walk *walk, const struct source *source,
+                               const struct rope_side *side, size_t first, size_t n,
+                               struct scratch *scratch)
 {
     struct row row;
     if (use_in_place(walk, source, side, first, &row))
         return row;
-    if (side->round[0] == 0) {
-        if (side->real == ROPE_F64) {
-            make_stretch(walk, source, first, n, ROPE_F64, scratch->f64[0], scratch->f64[1],
-                         scratch);
-            return (struct row){scratch->f64[0], scratch->f64[1]};
-        }
-        round_once(walk, source, first, n, ROPE_F32, scratch);
-    } else {
-        round_once(walk, source, first, n, side->round[0], scratch);
-        if (side->round[1] != 0) {
-            widen_to_f64(n, scratch);
-            round_once(walk, NULL, first, n, side->round[1], scratch);
-        }
+    if (side->round[0] == 0 && side->real == ROPE_F64) {
+        make_stretch(walk, source, first, n, ROPE_F64, scratch->f64[0], scratch->f64[1], scratch);
+        return (struct row){scratch->f64[0], scratch->f64[1]};
+    }
+    round_once(walk, source, first, n, side->round[0] != 0 ? side->round[0] : ROPE_F32, scratch);
+    if (side->round[1] != 0) {
+        widen_to_f64(n, scratch);
+        round_once(walk, NULL, first, n, side->round[1], scratch);
     }
     if (side->real == ROPE_F32)
         return (struct row){scratch->f32[0], scratch->f32[1]};
     widen_to_f64(n, scratch);
     return (struct row){scratch->f64[0], scratch->f64[1]};
+}
+
+/* The reals of a stretch of the row, as this side wants them. */
+static struct row make_row(const struct rope_walk *walk, const struct source *source,
+                           const struct rope_side *side, size_t first, size_t n,
+                           struct scratch *scratch)
+{
+    if (walk->rows != NULL || side->round[0] != 0 || side->real != ROPE_F32)
+        return make_row_any(walk, source, side, first, n, scratch);
+    make_stretch(walk, source, first, n, ROPE_F32, scratch->f32[0], scratch->f32[1], scratch);
+    return (struct row){scratch->f32[0], scratch->f32[1]};
 }
 
 /* ---- The walk ----------------------------------------------------------------------------------------- */
@@ -191,28 +201,9 @@ static ptrdiff_t offset_of(const struct rope_region *region, size_t batch, size_
  */
 static size_t element_of(rope_pairing pairing, size_t chunk_pairs, size_t first)
 {
-    return pairing == ROPE_HALF ? first + first / chunk_pairs * chunk_pairs : 2 * first;
-}
-
-static void rotate_stretch(const struct rope_walk *walk, const struct rope_side *side,
-                           const char *src, char *dst, size_t heads, size_t first, size_t n,
-                           const struct row *row)
-{
-    const struct rope_rotate_args args = {
-        .src = src + side->slice_bytes +
-               element_of(walk->pairing, walk->chunk_pairs, first) * side->element,
-        .dst = dst + side->slice_bytes +
-               element_of(walk->to, walk->chunk_pairs, first) * side->element,
-        .src_stride = side->src.stride[ROPE_HEAD],
-        .dst_stride = side->dst.stride[ROPE_HEAD],
-        .heads = heads,
-        .pairs = n,
-        .src_half = walk->chunk_pairs,
-        .dst_half = walk->chunk_pairs,
-        .cos = row->cos,
-        .sin = row->sin,
-    };
-    side->rotate(&args);
+    if (pairing != ROPE_HALF)
+        return 2 * first;
+    return first < chunk_pairs ? first : first + first / chunk_pairs * chunk_pairs;
 }
 
 /* What the rotation leaves alone: before and behind the slice, and pairs that do not turn. */
@@ -232,12 +223,42 @@ static void copy_rest(const struct rope_walk *walk, const struct rope_side *side
     }
 }
 
-/* Heads of one tensor at one token. */
+/* Heads of one tensor at one token: the arguments of its kernel, those of src and dst at the start of the slice. */
 struct span {
-    const char *src;
-    char *dst;
-    size_t heads; /* 0: none */
+    const struct rope_side *side;
+    struct rope_rotate_args args; /* heads = 0: none */
 };
+
+/* What stays the same from token to token. */
+static void start_spans(const struct rope_walk *walk, struct span *spans)
+{
+    for (int s = 0; s < 2; s++) {
+        const struct rope_side *side = &walk->sides[s];
+        spans[s].side = side;
+        spans[s].args.heads = 0;
+        if (side->heads == 0)
+            continue;
+        spans[s].args.src_stride = side->src.stride[ROPE_HEAD];
+        spans[s].args.dst_stride = side->dst.stride[ROPE_HEAD];
+        spans[s].args.src_half = walk->chunk_pairs;
+        spans[s].args.dst_half = walk->chunk_pairs;
+    }
+}
+
+static void set_span(const struct rope_walk *walk, size_t batch, size_t token, size_t from,
+                     size_t heads, struct span *span)
+{
+    const struct rope_side *side = span->side;
+    const char *src = side->src.base + offset_of(&side->src, batch, token, from);
+    char *dst = (char *)(uintptr_t)src;
+    if (!side->in_place) {
+        dst = (char *)(uintptr_t)side->dst.base + offset_of(&side->dst, batch, token, from);
+        copy_rest(walk, side, src, dst, heads);
+    }
+    span->args.src = src + side->slice_bytes;
+    span->args.dst = dst + side->slice_bytes;
+    span->args.heads = heads;
+}
 
 /* Heads begin..end-1 of a token, counted over q and then k, as a span of each. */
 static void set_spans(const struct rope_walk *walk, size_t batch, size_t token, size_t begin,
@@ -245,37 +266,43 @@ static void set_spans(const struct rope_walk *walk, size_t batch, size_t token, 
 {
     size_t before = 0; /* heads of the sides so far */
     for (int s = 0; s < 2; s++) {
-        const struct rope_side *side = &walk->sides[s];
+        const size_t heads = spans[s].side->heads;
         const size_t from = begin > before ? begin - before : 0;
-        const size_t until =
-            end > before ? (end - before < side->heads ? end - before : side->heads) : 0;
-        before += side->heads;
-        spans[s].heads = from < until ? until - from : 0;
-        if (spans[s].heads == 0)
-            continue;
-        spans[s].src = side->src.base + offset_of(&side->src, batch, token, from);
-        spans[s].dst =
-            (char *)(uintptr_t)side->dst.base + offset_of(&side->dst, batch, token, from);
-        if (!side->in_place)
-            copy_rest(walk, side, spans[s].src, spans[s].dst, spans[s].heads);
+        const size_t until = end <= before ? 0 : end - before < heads ? end - before : heads;
+        before += heads;
+        spans[s].args.heads = 0;
+        if (from < until)
+            set_span(walk, batch, token, from, until - from, &spans[s]);
     }
 }
 
-static void rotate_spans(const struct rope_walk *walk, const struct source *source,
-                         const struct span *spans, size_t first, size_t n)
+static int want_same_row(const struct rope_side *first, const struct rope_side *second)
 {
-    struct scratch scratch;
+    return first->real == second->real && first->round[0] == second->round[0] &&
+           first->round[1] == second->round[1];
+}
+
+static void rotate_spans(const struct rope_walk *walk, const struct source *source,
+                         const struct span *spans, size_t first, size_t n, struct scratch *scratch)
+{
     const struct rope_side *made_for = NULL;
     struct row row = {NULL, NULL};
     for (int s = 0; s < 2; s++) {
-        const struct rope_side *side = &walk->sides[s];
-        if (spans[s].heads == 0)
+        const struct rope_side *side = spans[s].side;
+        if (spans[s].args.heads == 0)
             continue;
-        if (made_for == NULL || made_for->real != side->real ||
-            made_for->round[0] != side->round[0] || made_for->round[1] != side->round[1])
-            row = make_row(walk, source, side, first, n, &scratch);
+        if (made_for == NULL || !want_same_row(made_for, side))
+            row = make_row(walk, source, side, first, n, scratch);
         made_for = side;
-        rotate_stretch(walk, side, spans[s].src, spans[s].dst, spans[s].heads, first, n, &row);
+        struct rope_rotate_args args = spans[s].args;
+        args.src = (const char *)args.src +
+                   element_of(walk->pairing, walk->chunk_pairs, first) * side->element;
+        args.dst =
+            (char *)args.dst + element_of(walk->to, walk->chunk_pairs, first) * side->element;
+        args.pairs = n;
+        args.cos = row.cos;
+        args.sin = row.sin;
+        side->rotate(&args);
     }
 }
 
@@ -307,10 +334,9 @@ static int find_source(const struct rope_walk *walk, size_t batch, size_t token,
 }
 
 static void rotate_token(const struct rope_walk *walk, size_t batch, size_t token, size_t begin,
-                         size_t end)
+                         size_t end, struct span *spans, struct scratch *scratch)
 {
     struct source source;
-    struct span spans[2];
     if (!find_source(walk, batch, token, &source))
         return;
     set_spans(walk, batch, token, begin, end, spans);
@@ -318,10 +344,11 @@ static void rotate_token(const struct rope_walk *walk, size_t batch, size_t toke
         const size_t run_end = walk->runs[2 * run + 1];
         size_t n;
         for (size_t first = walk->runs[2 * run]; first < run_end; first += n) {
-            const size_t chunk_rest = walk->chunk_pairs - first % walk->chunk_pairs;
+            const size_t within = first < walk->chunk_pairs ? first : first % walk->chunk_pairs;
+            const size_t chunk_rest = walk->chunk_pairs - within;
             n = run_end - first < RK_MAX_PAIRS ? run_end - first : RK_MAX_PAIRS;
             n = n < chunk_rest ? n : chunk_rest;
-            rotate_spans(walk, &source, spans, first, n);
+            rotate_spans(walk, &source, spans, first, n, scratch);
         }
     }
 }
@@ -363,9 +390,13 @@ rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t 
         batch = token / walk.tokens;
         token %= walk.tokens;
     }
+    struct scratch scratch;
+    scratch.args = (struct rope_rows_args){.layout = RK_SEPARATE};
+    struct span spans[2];
+    start_spans(&walk, spans);
     while (left != 0) {
         const size_t now = heads - head < left ? heads - head : left;
-        rotate_token(&walk, batch, token, head, head + now);
+        rotate_token(&walk, batch, token, head, head + now, spans, &scratch);
         left -= now;
         head = 0;
         if (++token == walk.tokens) {

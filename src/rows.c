@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rope_cos_sin, and what it shares with rotations: the row of a position and the memory of rows. */
-#include "plan.h"
+#include "row.h"
 
 #include <assert.h>
 
@@ -127,8 +127,8 @@ static void make_mixed(const rope_plan *plan, const struct rope_place *places, s
     make_by(plan, way, first, dtype, args);
 }
 
-void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_t first,
-                   enum rope_kernel_dtype dtype, struct rope_rows_args *args)
+void rope_row_make_any(const rope_plan *plan, const struct rope_place *places, size_t first,
+                       enum rope_kernel_dtype dtype, struct rope_rows_args *args)
 {
     const struct rope_place *place = &places[0];
     for (size_t axis = 1; axis < plan->axes; axis++) {
