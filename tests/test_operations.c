@@ -90,7 +90,7 @@ static void test_wavelengths(void **state)
     mpfr_inits2(REFERENCE_BITS, truth, two_pi, (mpfr_ptr)0);
     mpfr_const_pi(two_pi, MPFR_RNDN);
     mpfr_mul_ui(two_pi, two_pi, 2, MPFR_RNDN);
-    for (size_t k = 0; k < COUNT(thetas); k++) {
+    for (size_t k = 0; k < (test_reduced() ? 1 : COUNT(thetas)); k++) {
         double wavelengths[64];
         rope_plan *plan = plan_from(spec_make(128, thetas[k]));
         assert_int_equal(rope_plan_wavelengths(plan, wavelengths, 64), ROPE_OK);
@@ -202,7 +202,8 @@ static void test_between(void **state)
     shorts.attention_factor = 1;
     rope_spec longs = longrope_spec(shorter, longer, 5000);
     check_between(shorts, longs, &rng, "longrope, short to long");
-    check_between(longs, shorts, &rng, "longrope, long to short");
+    if (!test_reduced()) /* plans take time */
+        check_between(longs, shorts, &rng, "longrope, long to short");
     check_between(longs, longs, &rng, "to itself");
 
     rope_spec dynamic = spec_make(DIM, 10000);
@@ -334,7 +335,7 @@ static void check_drift(int32_t step, const struct drift *figures)
         dtype_store(DT_BF16, origin, i, rng_real(&rng, 1));
     memcpy(shifted, origin, sizeof origin);
     int32_t sums[KEYS] = {0}, distances[KEYS];
-    for (int done = 1; done <= (test_reduced() ? 100 : 1000); done++) {
+    for (int done = 1; done <= (test_reduced() ? 10 : 1000); done++) {
         for (size_t k = 0; k < KEYS; k++) {
             distances[k] = step != 0 ? step : (int32_t)rng_below(&rng, 512) - 256;
             sums[k] += distances[k];
@@ -446,7 +447,7 @@ static void test_permute(void **state)
     unsigned char *expected = malloc(ROOM);
     assert_non_null(expected);
     struct rng rng = rng_make(903);
-    for (int round = 0; round < (test_reduced() ? 30 : 300); round++) {
+    for (int round = 0; round < (test_reduced() ? 20 : 300); round++) {
         struct weights w;
         random_weights(&rng, &w);
         const int in_place = rng_below(&rng, 2) != 0;
@@ -568,10 +569,12 @@ static void test_permute_scores(void **state)
     (void)state;
     struct rng rng = rng_make(904);
     for (int pairing = ROPE_HALF; pairing <= ROPE_INTERLEAVED; pairing++) {
+        check_scores(&rng, pairing, 5, 6, 15);
+        if (test_reduced())
+            continue;
         check_scores(&rng, pairing, 0, 32, 32);
         check_scores(&rng, pairing, 0, 12, 40);
         check_scores(&rng, pairing, 32, 16, 48);
-        check_scores(&rng, pairing, 5, 6, 15);
     }
 }
 
@@ -618,7 +621,7 @@ static void test_permute_refusals(void **state)
         char more[8];
     } newer = {good, {0, 0, 0, 1}};
     newer.p.struct_size = sizeof newer;
-    expect_refused(newer.p, ROPE_ERR_STRUCT, "struct_size");
+    assert_int_equal(rope_permute(&newer.p), ROPE_ERR_STRUCT);
     p = good, p.dtype = ROPE_I32;
     expect_refused(p, ROPE_ERR_DTYPE, "dtype");
     p = good, p.from = 2;
