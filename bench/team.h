@@ -4,6 +4,7 @@
 #define ROPE_BENCH_TEAM_H
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <thread>
@@ -32,7 +33,7 @@ class team
     team()
         : thread_([this] {
               for (;;) {
-                  wait_for(wanted_);
+                  wait_for(wanted_, true);
                   if (stop_)
                       return;
                   wanted_.store(false, std::memory_order_relaxed);
@@ -50,10 +51,13 @@ class team
         thread_.join();
     }
 
-    static void wait_for(const std::atomic<bool> &flag)
+    /* Without work for long, the thread must not take the CPU from what is measured. */
+    static void wait_for(const std::atomic<bool> &flag, bool may_sleep = false)
     {
         for (unsigned spins = 0; !flag.load(std::memory_order_acquire); spins++)
-            if (spins > 20000)
+            if (may_sleep && spins > 40000)
+                std::this_thread::sleep_for(std::chrono::microseconds(200));
+            else if (spins > 20000)
                 std::this_thread::yield();
     }
 

@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run.sh [--quick | --full] [--output FILE] [FLAG of Google Benchmark...]
+#
+# Builds the library and the suite, runs it and leaves one file, the raw output of Google Benchmark, in
+# bench-results/.  Nothing is sent anywhere.
+#   default  15 repetitions of what the dashboard shows, under 10 minutes
+#   --quick  5 repetitions of the main rows, under a minute
+#   --full   15 repetitions of everything there is; takes about an hour
+#
+#   ROPE_BENCH_BUILD    where to build (build/bench)
+#   ROPE_BENCH_LIBRARY  a ready librope.so to measure instead of the one just built
+set -eu
+cd "$(dirname "$0")/.."
+. cmake/packages.sh
+
+vector='(avx2|avx512|neon|auto)' mode=default output=''
+repetitions=15 min_time=0.01
+while [ $# -gt 0 ]; do
+    case $1 in
+    --quick) mode=quick ;;
+    --full) mode=full ;;
+    --output)
+        shift
+        output=${1:?"--output needs a file"}
+        ;;
+    --help)
+        sed -n '3,12s/^# \{0,1\}//p' "$0"
+        exit 0
+        ;;
+    *) break ;;
+    esac
+    shift
+done
+case $mode in
+quick)
+    repetitions=5 min_time=0.005
+    filter="^(apply|apply_rows|decode|table)/isa:$vector/dtype:(f32|bf16)(/pair:half)?/d:128(/hq:32/hkv:8)?/seq:(1|128|2048)/"
+    ;;
+default)
+    # Not: scalar beyond 512 tokens, and beyond 8,192 tokens all but the main jobs in half-split.
+    filter="-isa:scalar.*/seq:[0-9]{4,}/|dtype:f64.*/seq:[0-9]{5,}/|(decode|shift|mla|mrope|part|copy)/.*/seq:(8192|32768)/|pair:interleaved.*/seq:32768/|f16.*/seq:32768/|(shift|mla|mrope|part|copy)/.*pair:interleaved"
+    ;;
+full) filter=all ;;
+esac
+
+rope_need g++ cmake make pkg-config libsleef-dev libbenchmark-dev
+build=${ROPE_BENCH_BUILD:-build/bench}
+cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DROPE_BUILD_BENCHMARKS=ON >"$build.log" 2>&1 ||
+    {
+        cat "$build.log"
+        exit 1
+    }
+cmake --build "$build" --parallel "$(nproc)" --target rope_bench >"$build.log" 2>&1 ||
+    {
+        cat "$build.log"
+        exit 1
+    }
+
+ROPE_BENCH_COMMIT=unknown
+if git rev-parse --git-dir >/dev/null 2>&1; then
+    ROPE_BENCH_COMMIT=$(git rev-parse --short=12 HEAD)
+    [ -z "$(git status --porcelain --untracked-files=no)" ] || ROPE_BENCH_COMMIT=$ROPE_BENCH_COMMIT-dirty
+fi
+export ROPE_BENCH_COMMIT ROPE_BENCH_PROGRESS=1
+
+if [ -z "$output" ]; then
+    mkdir -p bench-results
+    output=bench-results/$(date -u +%Y%m%dT%H%M%SZ)-$ROPE_BENCH_COMMIT.json
+fi
+"$build/bench/rope_bench" "--benchmark_filter=$filter" "--benchmark_repetitions=$repetitions" \
+    --benchmark_enable_random_interleaving=true "--benchmark_min_time=$min_time" \
+    "--benchmark_out=$output" --benchmark_out_format=json "$@" >"$build.log"
+echo "$output"
+echo "bench/dashboard.py bench-results/*.json makes the pages; bench/compare.py OLD NEW compares two runs"
