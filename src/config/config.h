@@ -25,6 +25,7 @@ struct rope_layers {
 
 struct rope_config {
     struct rope_config_memory *memory;
+    int is_exhausted; /* an allocation failed: the result is ROPE_ERR_MEMORY, whatever else was found */
     rope_profile profile;
     size_t length;
     char *message; /* of the call that makes the configuration */

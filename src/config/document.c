@@ -2,6 +2,7 @@
 /* Reading a JSON text within bounds, and typed values out of it.  Knows no key of any model. */
 #include "document.h"
 
+#include <locale.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,85 +10,358 @@
 /* ---- The text --------------------------------------------------------------------------------- */
 
 /*
- * Python writes NaN and infinity as words that JSON has not.  In the copy they become strings of the same length,
- * so that lines and columns of jansson's errors stay right.
+ * jansson holds the tree, but its parser does not read the text: where its buffer of a token cannot grow, version 2.14
+ * drops a byte and goes on, so that memory that runs out changes a number or makes it run past the end of a string.
  */
+struct reader {
+    struct rope_config *config;
+    const char *text;
+    size_t size, at;
+    size_t depth;
+    char *room; /* for one string or number, decoded */
+    rope_status status;
+};
+
+/* Numbers that JSON has not, as Python writes them; the tree has them in the form of transformers 5. */
 static const struct {
     const char *word;
-    const char *string;
     double value;
-} words[] = {
-    {"-Infinity", "\"__-inf_\"", -INFINITY},
-    {"Infinity", "\"__inf_\"", INFINITY},
-    {"NaN", "\"_\"", NAN},
-};
+} words[] = {{"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
 enum { WORDS = sizeof words / sizeof words[0] };
 
-/* Replaces the words, and refuses what is nested too deep: jansson's own limit is 2048 recursions. */
-static rope_status prepare(struct rope_config *config, char *text, size_t size)
+static json_t *read_value(struct reader *reader);
+
+/* Notes the first error; NULL, so that readers can return it. */
+static json_t *stop(struct reader *reader, const char *rule)
 {
-    size_t depth = 0;
-    int in_string = 0;
-    for (size_t i = 0; i < size; i++) {
-        const char byte = text[i];
-        if (in_string) {
-            if (byte == '\\')
-                i++;
-            else if (byte == '"')
-                in_string = 0;
-        } else if (byte == '"') {
-            in_string = 1;
-        } else if (byte == '{' || byte == '[') {
-            if (++depth > ROPE_CONFIG_DEPTH_MAX)
-                return rope_config_fail(
-                    config, ROPE_ERR_SYNTAX,
-                    "byte %zu: more than %d objects and arrays within each other", i,
-                    ROPE_CONFIG_DEPTH_MAX);
-        } else if (byte == '}' || byte == ']') {
-            depth -= depth > 0;
-        } else if (byte == '-' || byte == 'I' || byte == 'N') {
-            for (size_t w = 0; w < WORDS; w++) {
-                const size_t length = strlen(words[w].word);
-                if (length <= size - i && memcmp(text + i, words[w].word, length) == 0) {
-                    memcpy(text + i, words[w].string, length);
-                    i += length - 1;
-                    break;
-                }
-            }
-        }
+    size_t line = 1, column = 1;
+    if (reader->status != ROPE_OK)
+        return NULL;
+    for (size_t i = 0; i < reader->at && i < reader->size; i++) {
+        column = reader->text[i] == '\n' ? 1 : column + 1;
+        line += reader->text[i] == '\n';
     }
-    return ROPE_OK;
+    reader->status = rope_config_fail(reader->config, ROPE_ERR_SYNTAX, "line %zu, column %zu: %s",
+                                      line, column, rule);
+    return NULL;
+}
+
+/* A value made by jansson, which makes none only where memory has run out. */
+static json_t *made(struct reader *reader, json_t *value)
+{
+    if (value == NULL && reader->status == ROPE_OK)
+        reader->status = ROPE_ERR_MEMORY;
+    return value;
+}
+
+static int next(const struct reader *reader)
+{
+    return reader->at < reader->size ? (unsigned char)reader->text[reader->at] : -1;
+}
+
+static int skip_blanks(struct reader *reader)
+{
+    while (next(reader) == ' ' || next(reader) == '\t' || next(reader) == '\n' ||
+           next(reader) == '\r')
+        reader->at++;
+    return next(reader);
+}
+
+static int take(struct reader *reader, const char *word)
+{
+    const size_t length = strlen(word);
+    if (length > reader->size - reader->at || memcmp(reader->text + reader->at, word, length) != 0)
+        return 0;
+    reader->at += length;
+    return 1;
+}
+
+/* Well-formed UTF-8 without NUL: Unicode 15, table 3-7. */
+static int is_utf8(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size;) {
+        const unsigned char lead = (unsigned char)text[i++];
+        if (lead == 0)
+            return 0;
+        if (lead < 0x80)
+            continue;
+        const size_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+        if (lead < 0xC2 || lead > 0xF4 || more > size - i)
+            return 0;
+        const unsigned char second = (unsigned char)text[i];
+        if ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
+            (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F))
+            return 0;
+        for (size_t k = 0; k < more; k++)
+            if (((unsigned char)text[i++] & 0xC0) != 0x80)
+                return 0;
+    }
+    return 1;
+}
+
+/* Four hexadecimal digits, or -1. */
+static long read_hex(struct reader *reader)
+{
+    long code = 0;
+    for (int i = 0; i < 4; i++) {
+        const int c = next(reader);
+        if (c >= '0' && c <= '9')
+            code = code * 16 + (c - '0');
+        else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
+            code = code * 16 + (c | 0x20) - 'a' + 10;
+        else
+            return -1;
+        reader->at++;
+    }
+    return code;
+}
+
+/* What follows \u, as UTF-8; its length, or 0 where it is no character. */
+static size_t read_unicode(struct reader *reader, char *bytes)
+{
+    long code = read_hex(reader);
+    if (code >= 0xD800 && code <= 0xDBFF) {
+        const long low = take(reader, "\\u") ? read_hex(reader) : -1;
+        if (low < 0xDC00 || low > 0xDFFF)
+            return 0;
+        code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+    } else if (code <= 0 || (code >= 0xDC00 && code <= 0xDFFF)) {
+        return 0;
+    }
+    if (code < 0x80) {
+        bytes[0] = (char)code;
+        return 1;
+    }
+    const size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+    for (size_t i = length - 1; i > 0; i--, code >>= 6)
+        bytes[i] = (char)(0x80 | (code & 0x3F));
+    bytes[0] = (char)((0xF00 >> length & 0xF0) | code);
+    return length;
+}
+
+/* Decodes a string into the room; 0 on error. */
+static int read_string(struct reader *reader)
+{
+    static const char escapes[] = "\"\\/bfnrt", meanings[] = "\"\\/\b\f\n\r\t";
+    char *end = reader->room;
+    for (reader->at++; next(reader) != '"';) {
+        const int c = next(reader);
+        if (c < ' ') {
+            (void)stop(reader, c < 0 ? "the string has no end" : "a control character in a string");
+            return 0;
+        }
+        reader->at++;
+        if (c != '\\') {
+            *end++ = (char)c;
+            continue;
+        }
+        const int letter = next(reader);
+        const char *found = letter > 0 ? strchr(escapes, letter) : NULL;
+        if (found != NULL) {
+            *end++ = meanings[found - escapes];
+            reader->at++;
+            continue;
+        }
+        const size_t length = take(reader, "u") ? read_unicode(reader, end) : 0;
+        if (length == 0) {
+            (void)stop(reader, "no such escape in a string");
+            return 0;
+        }
+        end += length;
+    }
+    reader->at++;
+    *end = '\0';
+    return 1;
+}
+
+static size_t skip_digits(struct reader *reader)
+{
+    const size_t start = reader->at;
+    while (next(reader) >= '0' && next(reader) <= '9')
+        reader->at++;
+    return reader->at - start;
+}
+
+static json_t *read_number(struct reader *reader)
+{
+    const size_t start = reader->at;
+    size_t point = 0;
+    (void)take(reader, "-");
+    const int zero = next(reader) == '0';
+    const size_t digits = skip_digits(reader);
+    if (digits == 0 || (zero && digits > 1))
+        return stop(reader, "neither a value nor a number");
+    if (next(reader) == '.') {
+        point = reader->at++;
+        if (skip_digits(reader) == 0)
+            return stop(reader, "digits must follow the point");
+    }
+    if (next(reader) == 'e' || next(reader) == 'E') {
+        reader->at++;
+        if (!take(reader, "+"))
+            (void)take(reader, "-");
+        if (skip_digits(reader) == 0)
+            return stop(reader, "an exponent must have digits");
+    }
+    /* strtod wants the point of the locale */
+    const char *local = point != 0 ? localeconv()->decimal_point : "";
+    const size_t length = strlen(local) <= 8 ? strlen(local) : 0;
+    const size_t before = (point != 0 ? point : reader->at) - start;
+    memcpy(reader->room, reader->text + start, before);
+    memcpy(reader->room + before, local, length);
+    char *end = reader->room + before + length;
+    if (point != 0) {
+        memcpy(end, reader->text + point + 1, reader->at - point - 1);
+        end += reader->at - point - 1;
+    }
+    *end = '\0';
+    const double value = strtod(reader->room, NULL);
+    return isfinite(value) ? made(reader, json_real(value))
+                           : stop(reader, "the number is too large");
+}
+
+static json_t *read_word(struct reader *reader)
+{
+    if (take(reader, "true"))
+        return json_true();
+    if (take(reader, "false"))
+        return json_false();
+    if (take(reader, "null"))
+        return json_null();
+    for (size_t w = 0; w < WORDS; w++)
+        if (take(reader, words[w].word))
+            return made(reader, json_pack("{s:s}", "__float__", words[w].word));
+    return read_number(reader);
+}
+
+static json_t *read_array(struct reader *reader)
+{
+    json_t *array = made(reader, json_array());
+    reader->at++;
+    if (array != NULL && skip_blanks(reader) == ']') {
+        reader->at++;
+        return array;
+    }
+    while (array != NULL) {
+        json_t *value = read_value(reader);
+        if (value == NULL)
+            break;
+        if (json_array_append_new(array, value) != 0) {
+            reader->status = ROPE_ERR_MEMORY;
+            break;
+        }
+        const int c = skip_blanks(reader);
+        if (c != ',' && c != ']') {
+            (void)stop(reader, "a comma or ] must follow");
+            break;
+        }
+        reader->at++;
+        if (c == ']')
+            return array;
+    }
+    json_decref(array);
+    return NULL;
+}
+
+/* A member, from its key on; 0 on error. */
+static int read_member(struct reader *reader, json_t *object)
+{
+    if (skip_blanks(reader) != '"') {
+        (void)stop(reader, "a key in quotes must follow");
+        return 0;
+    }
+    const size_t start = reader->at;
+    if (!read_string(reader))
+        return 0;
+    if (json_object_get(object, reader->room) != NULL) {
+        reader->at = start;
+        (void)stop(reader, "this key is given twice");
+        return 0;
+    }
+    char *key = malloc(strlen(reader->room) + 1);
+    if (key == NULL) {
+        reader->status = ROPE_ERR_MEMORY;
+        return 0;
+    }
+    strcpy(key, reader->room);
+    json_t *value = NULL;
+    if (skip_blanks(reader) != ':') {
+        (void)stop(reader, "a colon must follow");
+    } else {
+        reader->at++;
+        value = read_value(reader);
+    }
+    const int failed = value == NULL || json_object_set_new_nocheck(object, key, value) != 0;
+    if (failed && reader->status == ROPE_OK)
+        reader->status = ROPE_ERR_MEMORY;
+    free(key);
+    return !failed;
+}
+
+static json_t *read_object(struct reader *reader)
+{
+    json_t *object = made(reader, json_object());
+    reader->at++;
+    if (object != NULL && skip_blanks(reader) == '}') {
+        reader->at++;
+        return object;
+    }
+    while (object != NULL && read_member(reader, object)) {
+        const int c = skip_blanks(reader);
+        if (c != ',' && c != '}') {
+            (void)stop(reader, "a comma or } must follow");
+            break;
+        }
+        reader->at++;
+        if (c == '}')
+            return object;
+    }
+    json_decref(object);
+    return NULL;
+}
+
+/* The value at this place, or NULL and a status. */
+static json_t *read_value(struct reader *reader)
+{
+    const int c = skip_blanks(reader);
+    if (c == '"')
+        return read_string(reader) ? made(reader, json_string_nocheck(reader->room)) : NULL;
+    if (c != '{' && c != '[')
+        return read_word(reader);
+    if (reader->depth == ROPE_CONFIG_DEPTH_MAX)
+        return stop(reader, "too many objects and arrays within each other");
+    reader->depth++;
+    json_t *value = c == '{' ? read_object(reader) : read_array(reader);
+    reader->depth--;
+    return value;
 }
 
 rope_status rope_document_load(struct rope_config *config, const char *text, size_t size,
                                json_t **root)
 {
+    enum { MARGIN = 16 }; /* a point of several bytes, and the end */
     *root = NULL;
     if (size > ROPE_CONFIG_TEXT_MAX)
         return rope_config_fail(config, ROPE_ERR_SYNTAX, "size: %zu: must be at most %d bytes",
                                 size, ROPE_CONFIG_TEXT_MAX);
-    char *copy = malloc(size + 1);
-    if (copy == NULL)
+    if (!is_utf8(text, size))
+        return rope_config_fail(config, ROPE_ERR_SYNTAX, "the text is not UTF-8, or has a NUL");
+    struct reader reader = {.config = config, .text = text, .size = size};
+    reader.room = malloc(size + MARGIN);
+    if (reader.room == NULL)
         return ROPE_ERR_MEMORY;
-    memcpy(copy, text, size);
-    rope_status status = prepare(config, copy, size);
-    if (status == ROPE_OK) {
-        json_error_t error;
-        *root = json_loadb(copy, size, JSON_REJECT_DUPLICATES, &error);
-        if (*root == NULL && json_error_code(&error) == json_error_out_of_memory)
-            status = ROPE_ERR_MEMORY;
-        else if (*root == NULL)
-            status = rope_config_fail(config, ROPE_ERR_SYNTAX, "line %d, column %d: %s", error.line,
-                                      error.column, rope_config_shown(config, error.text));
-        else if (!json_is_object(*root))
-            status = rope_config_fail(config, ROPE_ERR_SYNTAX, "the text must be one JSON object");
-    }
-    free(copy);
-    if (status != ROPE_OK) {
+    if (skip_blanks(&reader) != '{')
+        (void)stop(&reader, "the text must be one JSON object");
+    else
+        *root = read_value(&reader);
+    if (*root != NULL && skip_blanks(&reader) >= 0)
+        (void)stop(&reader, "the text must end behind its object");
+    free(reader.room);
+    if (reader.status != ROPE_OK) {
         json_decref(*root);
         *root = NULL;
     }
-    return status;
+    return reader.status;
 }
 
 /* ---- Values ----------------------------------------------------------------------------------- */
@@ -98,17 +372,9 @@ int rope_json_number(const json_t *json, double *value)
         *value = json_number_value(json);
         return 1;
     }
-    const char *text = json_string_value(json); /* a word of the text, replaced above */
-    for (size_t w = 0; text != NULL && w < WORDS; w++)
-        if (strlen(text) + 2 == strlen(words[w].string) &&
-            memcmp(text, words[w].string + 1, strlen(text)) == 0) {
-            *value = words[w].value;
-            return 1;
-        }
-    if (!json_is_object(json) ||
-        json_object_size(json) != 1) /* {"__float__": "Infinity"} of transformers 5 */
+    if (!json_is_object(json) || json_object_size(json) != 1)
         return 0;
-    text = json_string_value(json_object_get(json, "__float__"));
+    const char *text = json_string_value(json_object_get(json, "__float__"));
     for (size_t w = 0; text != NULL && w < WORDS; w++)
         if (strcmp(text, words[w].word) == 0) {
             *value = words[w].value;

@@ -46,7 +46,7 @@ rope_status rope_object_numbers(struct rope_config *config, const struct rope_ob
 rope_status rope_object_inside(struct rope_config *config, const struct rope_object *object,
                                const char *const *names, struct rope_object *inside);
 
-/* 1 if the value is a number or one of the ways in which Python writes one that JSON has not. */
+/* 1 if the value is a number, or {"__float__": "Infinity"} and the like. */
 int rope_json_number(const json_t *json, double *value);
 
 #endif

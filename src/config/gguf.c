@@ -338,7 +338,7 @@ static rope_status add_entry(struct rope_config *config, const struct metadata *
     if (status == ROPE_OK)
         status = read_sections(config, data, spec);
     if (status == ROPE_OK)
-        status = rope_config_check(config, spec, data->architecture);
+        status = rope_config_check(config, spec, entry->model_type);
     if (data->kind.latent) {
         entry->k_head_dim = spec->rotary_dim;
         entry->flags = ROPE_ENTRY_SOFTMAX_FACTOR;

@@ -51,6 +51,7 @@ void *rope_config_allocate(struct rope_config *config, size_t count, size_t size
     if (size != 0 && count > (SIZE_MAX - sizeof(struct rope_config_memory)) / size)
         return NULL;
     struct rope_config_memory *memory = calloc(1, sizeof *memory + count * size);
+    config->is_exhausted |= memory == NULL;
     if (memory == NULL)
         return NULL;
     memory->next = config->memory;
@@ -97,6 +98,8 @@ rope_status rope_config_open(const rope_config_options *options, struct rope_con
 
 rope_status rope_config_close(struct rope_config *config, rope_status status, rope_config **result)
 {
+    if (config->is_exhausted)
+        status = ROPE_ERR_MEMORY;
     if (status == ROPE_OK) {
         config->message = NULL;
         config->message_size = 0;

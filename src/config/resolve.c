@@ -152,12 +152,9 @@ static rope_status read_head_dim(struct rope_config *config, struct tower *tower
         &head_dim, &found);
     if (status != ROPE_OK)
         return status;
-    if (!found && family->head_dim != 0) {
-        const int has_null =
-            json_object_get(tower->object.json, "head_dim") != NULL; /* null means width / heads */
-        head_dim = has_null ? 0 : family->head_dim;
-        if (!has_null &&
-            !rope_config_warn(config, "default: %s: missing: %zu of the class taken",
+    if (!found && family->head_dim != 0) { /* null is as good as absent */
+        head_dim = family->head_dim;
+        if (!rope_config_warn(config, "default: %s: missing: %zu of the class taken",
                               rope_object_name(config, &tower->object, "head_dim"), head_dim))
             return ROPE_ERR_MEMORY;
     }
@@ -861,12 +858,11 @@ static rope_status read_tower(struct rope_config *config, rope_tower kind,
         tower.kind = ROPE_TOWER_VISION;
 
     json_t *of_class = NULL;
-    if (tower.family.block != NULL) {
-        of_class = json_loads(tower.family.block, 0, NULL);
-        if (of_class == NULL)
-            return ROPE_ERR_MEMORY;
-    }
-    status = read_rotations(config, &tower, of_class);
+    if (tower.family.block != NULL)
+        status =
+            rope_document_load(config, tower.family.block, strlen(tower.family.block), &of_class);
+    if (status == ROPE_OK)
+        status = read_rotations(config, &tower, of_class);
     if (status == ROPE_OK && leads)
         status = read_layers(config, &tower);
     if (status == ROPE_OK && leads)
