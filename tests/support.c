@@ -64,6 +64,11 @@ size_t rng_below(struct rng *rng, size_t n)
     return (size_t)(rng_next(rng) % n);
 }
 
+size_t rng_maybe(struct rng *rng, size_t n)
+{
+    return rng_below(rng, 2) ? rng_below(rng, n) : 0;
+}
+
 double rng_real(struct rng *rng, double bound)
 {
     return bound * ((double)(rng_next(rng) >> 11) * 0x1p-52 - 1.0);

@@ -30,7 +30,7 @@ extern const rope_isa test_isas[TEST_ISAS];
  * it. */
 void test_require_isa(rope_isa isa);
 
-/* ---- Random numbers (splitmix64) ---- */
+/* ---- Random numbers (splitmix64).  One call to an expression: C leaves the order of two open. ---- */
 
 struct rng {
     uint64_t state;
@@ -38,6 +38,7 @@ struct rng {
 struct rng rng_make(uint64_t stream); /* the stream-th generator of test_seed() */
 uint64_t rng_next(struct rng *rng);
 size_t rng_below(struct rng *rng, size_t n);    /* 0..n-1 */
+size_t rng_maybe(struct rng *rng, size_t n);    /* 0 every second time, else 0..n-1 */
 double rng_real(struct rng *rng, double bound); /* -bound..bound */
 
 /* ---- Element types ---- */

@@ -272,7 +272,7 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
         for (size_t i = 0; i < c->pairs; i++) {
             double out[2];
             reference_rotate(
-                type, c->arith == RK_EAGER,
+                type, c->arith,
                 dtype_load(type, src.data, src_at + element_of(from, c->src_half, i, 0)),
                 dtype_load(type, src.data, src_at + element_of(from, c->src_half, i, 1)),
                 dtype_load(real, cos_row.data, i), dtype_load(real, sin_row.data, i), out);
@@ -298,13 +298,15 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
 
     static const char *const pairings[] = {"half", "half to interleaved", "interleaved to half",
                                            "interleaved"};
+    static const char *const ariths[] = {"fused", "eager",
+                                         "unfused"}; /* RK_* and REFERENCE_* alike */
     char what[256];
     snprintf(
         what, sizeof what,
         "set %s, slot rotate, %s, %s, %s, pairs %zu, heads %zu, strides %td %td, halves %zu %zu, "
         "data %d%s%s",
-        set->name, c->arith == RK_EAGER ? "eager" : "fused", pairings[c->pairing], dtype_name(type),
-        c->pairs, c->heads, c->src_stride, c->dst_stride, c->src_half, c->dst_half, c->data,
+        set->name, ariths[c->arith], pairings[c->pairing], dtype_name(type), c->pairs, c->heads,
+        c->src_stride, c->dst_stride, c->src_half, c->dst_half, c->data,
         c->in_place ? ", in place" : "", c->at_end ? ", at end" : "");
     window_check(&dst, what);
     if (!c->in_place)
@@ -321,14 +323,12 @@ static void random_shape(struct rotate_case *c, struct rng *rng)
     c->src_half = c->pairs + (rng_below(rng, 4) ? 0 : rng_below(rng, 9));
     c->dst_half =
         c->in_place ? c->src_half : c->pairs + (rng_below(rng, 4) ? 0 : rng_below(rng, 9));
-    const size_t src_step =
-        head_extent(from, c->pairs, c->src_half) + rng_below(rng, 2) * rng_below(rng, 9);
-    const size_t dst_step =
-        head_extent(to, c->pairs, c->dst_half) + rng_below(rng, 2) * rng_below(rng, 9);
+    const size_t src_step = head_extent(from, c->pairs, c->src_half) + rng_maybe(rng, 9);
+    const size_t dst_step = head_extent(to, c->pairs, c->dst_half) + rng_maybe(rng, 9);
     c->src_stride = rng_below(rng, 4) ? (ptrdiff_t)src_step : -(ptrdiff_t)src_step;
     c->dst_stride = rng_below(rng, 4) ? (ptrdiff_t)dst_step : -(ptrdiff_t)dst_step;
-    c->src_gap = rng_below(rng, 2) * rng_below(rng, 64);
-    c->dst_gap = rng_below(rng, 2) * rng_below(rng, 64);
+    c->src_gap = rng_maybe(rng, 64);
+    c->dst_gap = rng_maybe(rng, 64);
     if (c->in_place)
         c->dst_stride = c->src_stride;
 }
@@ -403,11 +403,10 @@ static void test_all_values(void **state)
             unsigned char *image = window_snapshot(&dst);
             for (size_t i = 0; i < pairs; i++) {
                 double out[2];
-                reference_rotate(type, arith == RK_EAGER,
-                                 dtype_load(type, src.data, reference_place(from, pairs, i, 0)),
-                                 dtype_load(type, src.data, reference_place(from, pairs, i, 1)),
-                                 dtype_load(DT_F32, cos_row.data, i),
-                                 dtype_load(DT_F32, sin_row.data, i), out);
+                reference_rotate(
+                    type, arith, dtype_load(type, src.data, reference_place(from, pairs, i, 0)),
+                    dtype_load(type, src.data, reference_place(from, pairs, i, 1)),
+                    dtype_load(DT_F32, cos_row.data, i), dtype_load(DT_F32, sin_row.data, i), out);
                 dtype_store(type, image, reference_place(to, pairs, i, 0), out[0]);
                 dtype_store(type, image, reference_place(to, pairs, i, 1), out[1]);
             }
@@ -553,7 +552,7 @@ static void check_rows(const struct set *set, enum dtype type, enum rope_kernel_
     static struct test_mix mix;
     static const double scales[] = {1.0, -1.0, 1.25, 0.1, 1e-6, 1e-30, 1e-41, 7e4, 3.39e38, 1e39};
     const size_t dup = pairs + rng_below(rng, 4);
-    const size_t gap = rng_below(rng, 2) * rng_below(rng, 64);
+    const size_t gap = rng_maybe(rng, 64);
     const int halfway = factors == 1 && rng_below(rng, 2);
     const size_t n = row_elements(layout, pairs, dup);
     const struct window cos_row = window_make(COS, type, n, at_end, gap);
@@ -709,7 +708,7 @@ static void check_direct(const struct set *set, int f32, enum dtype type,
     static double hi[MAX_PAIRS], lo[MAX_PAIRS];
     static struct test_mix mix;
     const size_t dup = pairs + rng_below(rng, 4);
-    const size_t gap = rng_below(rng, 2) * rng_below(rng, 64);
+    const size_t gap = rng_maybe(rng, 64);
     const size_t n = row_elements(layout, pairs, dup);
     const double scale = rng_below(rng, 2) ? 1.0 : 1.4142135623730951;
     const double theta = rng_below(rng, 2) ? 10000.0 : 500000.0;
@@ -830,7 +829,8 @@ static void test_direct_equal(void **state)
             const size_t pairs = 1 + rng_below(&rng, 70);
             const int f32 = round % 2;
             for (size_t i = 0; i < pairs; i++) {
-                hi[i] = ldexp(rng_real(&rng, 1.0), (int)rng_below(&rng, 38) - 20);
+                const int exponent = (int)rng_below(&rng, 38) - 20;
+                hi[i] = ldexp(rng_real(&rng, 1.0), exponent);
                 if (f32)
                     hi[i] = (double)(float)hi[i];
                 lo[i] = rng_real(&rng, 0.5) * dtype_ulp(DT_F64, hi[i]);
@@ -879,7 +879,7 @@ static void test_widen(void **state)
                                                                  : length >= 70  ? 65536
                                                                                  : length + 1) {
                 const enum dtype type = (enum dtype)t;
-                const size_t gap = rng_below(&rng, 2) * rng_below(&rng, 32);
+                const size_t gap = rng_maybe(&rng, 32);
                 const int at_end = length > 70 || rng_below(&rng, 2);
                 const struct window src =
                     window_make(SRC, type, length ? (length - 1) * step + 1 : 0, at_end, gap);
@@ -928,9 +928,8 @@ static void check_powers(const struct set *set, size_t pairs, size_t rows, size_
     double end[2][MAX_PAIRS][2]; /* z^rows as hi, lo */
     for (size_t i = 0; i < pairs; i++) {
         /* From a full turn down to 1e-7, and the exact rotations by 0 and by a quarter turn. */
-        mpfr_set_d(theta,
-                   i % 8 == 5 ? 0.0 : rng_real(rng, 3.2) * pow(10.0, -(double)rng_below(rng, 8)),
-                   MPFR_RNDN);
+        const double small = pow(10.0, -(double)rng_below(rng, 8));
+        mpfr_set_d(theta, i % 8 == 5 ? 0.0 : rng_real(rng, 3.2) * small, MPFR_RNDN);
         mpfr_sin_cos(im, re, theta, MPFR_RNDN);
         split_dd(re, &step[0][i], &step[1][i]);
         split_dd(im, &step[2][i], &step[3][i]);

@@ -779,12 +779,12 @@ static void mark(unsigned char *used, int bit, const float *room, const void *st
 
 static void random_strides(struct rng *rng, const size_t *count, size_t dim, ptrdiff_t *stride)
 {
-    size_t step = dim + rng_below(rng, 2) * rng_below(rng, 2 * dim);
+    size_t step = dim + rng_maybe(rng, 2 * dim);
     const size_t turn = rng_below(rng, 3);
     for (size_t i = 0; i < 3; i++) {
         const size_t axis = (i + turn) % 3;
         stride[axis] = rng_below(rng, 3) ? (ptrdiff_t)step : -(ptrdiff_t)step;
-        step = step * count[axis] + rng_below(rng, 2) * rng_below(rng, 2 * dim);
+        step = step * count[axis] + rng_maybe(rng, 2 * dim);
     }
 }
 
