@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # test_header.sh SOURCE_DIRECTORY COMPILER STANDARD
-# The public header compiles alone, without a warning, as c99, c11 or c++11.
+# Each public header compiles alone, without a warning, as c99, c11 or c++11.
 set -eu
 source=$1 compiler=$2 standard=$3
 case $standard in
@@ -19,4 +19,5 @@ echo | "$compiler" -x $language -std="$standard" -fsyntax-only - 2>/dev/null || 
     exit 77
 }
 exec "$compiler" -x $language -std="$standard" -fsyntax-only -Wall -Wextra -Wpedantic -Wconversion \
-    -Wshadow -Wundef -Werror -I"$source/include" "$source/tests/test_header.c"
+    -Wshadow -Wundef -Werror -I"$source/include" "$source/tests/test_header.c" \
+    "$source/tests/test_config_header.c"
