@@ -21,7 +21,7 @@ enum rope_kernel_dtype { RK_F32, RK_F64, RK_F16, RK_BF16, RK_DTYPES };
  * destination. */
 enum rope_kernel_pairing { RK_HALF, RK_INTERLEAVED, RK_PAIRINGS = 4 };
 
-enum rope_kernel_arith { RK_FUSED, RK_EAGER, RK_ARITHS };
+enum rope_kernel_arith { RK_FUSED, RK_EAGER, RK_UNFUSED, RK_ARITHS };
 
 /* The most pairs that one call of a rotate slot takes; wider rows are cut by the caller. */
 enum { RK_MAX_PAIRS = 256 };
@@ -30,6 +30,7 @@ enum { RK_MAX_PAIRS = 256 };
  * One token, all its heads: pairs (x, y) -> (x c - y s, y c + x s).
  *   fused: fma(x, c, -(y s)), fma(x, s, y c) in reals, rounded once on store
  *   eager: both products and the sum rounded to the element type
+ *   unfused: both products and the sum in reals, rounded once on store
  * dst may equal src when both pairings are equal; else the heads must not overlap.
  */
 struct rope_rotate_args {

@@ -23,6 +23,9 @@ RV void KERNEL(rotate_step)(const V(elem) * src, size_t src_half, V(elem) * dst,
     if (arith == RK_FUSED) {
         first = V(fms)(x, c, V(mul)(y, s));
         second = V(fma)(x, s, V(mul)(y, c));
+    } else if (arith == RK_UNFUSED) {
+        first = V(sub)(V(mul)(x, c), V(mul)(y, s));
+        second = V(add)(V(mul)(y, c), V(mul)(x, s));
     } else {
         first = V(sub)(V(round)(V(mul)(x, c)), V(round)(V(mul)(y, s)));
         second = V(add)(V(round)(V(mul)(y, c)), V(round)(V(mul)(x, s)));
@@ -140,4 +143,20 @@ static void KERNEL(eager_interleaved_to_half)(const struct rope_rotate_args *a)
 static void KERNEL(eager_interleaved)(const struct rope_rotate_args *a)
 {
     KERNEL(rotate_any)(a, RK_INTERLEAVED, RK_INTERLEAVED, RK_EAGER);
+}
+static void KERNEL(unfused_half)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_HALF, RK_HALF, RK_UNFUSED);
+}
+static void KERNEL(unfused_half_to_interleaved)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_HALF, RK_INTERLEAVED, RK_UNFUSED);
+}
+static void KERNEL(unfused_interleaved_to_half)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_INTERLEAVED, RK_HALF, RK_UNFUSED);
+}
+static void KERNEL(unfused_interleaved)(const struct rope_rotate_args *a)
+{
+    KERNEL(rotate_any)(a, RK_INTERLEAVED, RK_INTERLEAVED, RK_UNFUSED);
 }

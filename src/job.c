@@ -215,7 +215,7 @@ static rope_status check_job(struct rope_walk *walk, const rope_job *job)
     if (job->pairing_out < ROPE_OUT_SAME || job->pairing_out > ROPE_OUT_INTERLEAVED)
         return rope_fail(message, ROPE_ERR_VALUE,
                          "job.pairing_out: %d: must be a ROPE_OUT_* number", (int)job->pairing_out);
-    if (job->arith != ROPE_ARITH_FUSED && job->arith != ROPE_ARITH_EAGER)
+    if (job->arith < ROPE_ARITH_FUSED || job->arith > ROPE_ARITH_UNFUSED)
         return rope_fail(message, ROPE_ERR_VALUE, "job.arith: %d: must be a ROPE_ARITH_* number",
                          (int)job->arith);
     if (job->row_dtype != 0 && job->row_dtype != ROPE_F32 && job->row_dtype != ROPE_F16 &&

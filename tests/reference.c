@@ -6,7 +6,7 @@
 
 /* ---- Rotation ---- */
 
-void reference_rotate(enum dtype type, int eager, double x, double y, double c, double s,
+void reference_rotate(enum dtype type, int arith, double x, double y, double c, double s,
                       double out[2])
 {
     if (type == DT_F64) {
@@ -16,23 +16,24 @@ void reference_rotate(enum dtype type, int eager, double x, double y, double c, 
         const volatile double ys = y * s;
         const volatile double yc = y * c;
         const volatile double xs = x * s;
-        out[0] = eager ? xc - ys : fma(x, c, -ys);
-        out[1] = eager ? yc + xs : fma(x, s, yc);
+        out[0] = arith == REFERENCE_FUSED ? fma(x, c, -ys) : xc - ys;
+        out[1] = arith == REFERENCE_FUSED ? fma(x, s, yc) : yc + xs;
         return;
     }
     const float xf = (float)x;
     const float yf = (float)y;
     const float cf = (float)c;
     const float sf = (float)s;
-    if (!eager) {
+    if (arith == REFERENCE_FUSED) {
         out[0] = dtype_round(type, fmaf(xf, cf, -(yf * sf)));
         out[1] = dtype_round(type, fmaf(xf, sf, yf * cf));
         return;
     }
-    const float xc = (float)dtype_round(type, xf * cf);
-    const float ys = (float)dtype_round(type, yf * sf);
-    const float yc = (float)dtype_round(type, yf * cf);
-    const float xs = (float)dtype_round(type, xf * sf);
+    const enum dtype product = arith == REFERENCE_EAGER ? type : DT_F32;
+    const float xc = (float)dtype_round(product, xf * cf);
+    const float ys = (float)dtype_round(product, yf * sf);
+    const float yc = (float)dtype_round(product, yf * cf);
+    const float xs = (float)dtype_round(product, xf * sf);
     out[0] = dtype_round(type, xc - ys);
     out[1] = dtype_round(type, yc + xs);
 }

@@ -16,8 +16,10 @@
  * out = (x c - y s, y c + x s), rounded to the type.  c and s are values of dtype_real(type).
  * fused: fma(x, c, -(y s)) and fma(x, s, y c) in dtype_real(type), rounded once.
  * eager: both products and then the sum are computed in dtype_real(type) and rounded to the type.
+ * unfused: both products and the sum are computed in dtype_real(type), the sum rounded to the type.
  */
-void reference_rotate(enum dtype type, int eager, double x, double y, double c, double s,
+enum reference_arith { REFERENCE_FUSED, REFERENCE_EAGER, REFERENCE_UNFUSED };
+void reference_rotate(enum dtype type, int arith, double x, double y, double c, double s,
                       double out[2]);
 
 /* Element of pair i that holds x (part 0) or y (part 1), counted from the start of the slice. */

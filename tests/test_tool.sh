@@ -252,7 +252,7 @@ for dtype in f16 f32 f64 bf16; do
     *) flag= ;;
     esac
     for options in "" "--pairing interleaved" "--pairing interleaved --out-pairing half" "--out-pairing interleaved" \
-        "--arith eager" "--row-dtype bf16" "--row-dtype f16 --arith eager" "--row-dtype f32" "--angle f32" \
+        "--arith eager" "--arith unfused" "--row-dtype bf16" "--row-dtype f16 --arith eager" "--row-dtype f32" "--angle f32" \
         "--direction inverse --attention-factor 1.25" "--direction transpose --attention-factor 1.25" \
         "--direction shift --attention-factor 1.25" "--attention-factor 0.75 --theta 1000000" \
         "--scaling linear --factor 3" "--rotary-dim 32" "--rotary-dim 8 --rotary-offset 6 --k-rotary-offset 3"; do

@@ -181,7 +181,10 @@ enum {
     ROPE_ARITH_FUSED = 0,
     /* rows rounded to the tensor's type, then each product and the sum rounded to it: the bits of
        PyTorch eager from the same cos and sin */
-    ROPE_ARITH_EAGER = 1
+    ROPE_ARITH_EAGER = 1,
+    /* each product and the sum rounded to f32 (f64 for f64 data), rounded once on store: the bits of
+       models that take 16-bit data through f32; with row_dtype, of those that round their rows first */
+    ROPE_ARITH_UNFUSED = 2
 };
 
 /* Layout of rows of cos and sin; n = d/2 entries of each. */

@@ -111,13 +111,14 @@ struct tool_expected_pair tool_expected_round(const struct tool_arith *arith,
 /* a b + c d */
 static double product_sum(const struct tool_arith *arith, double a, double b, double c, double d)
 {
-    const int eager = arith->arith == ROPE_ARITH_EAGER;
     if (arith->dtype == ROPE_F64)
-        return eager ? a * b + c * d : fma(a, b, c * d);
+        return arith->arith == ROPE_ARITH_FUSED ? fma(a, b, c * d) : a * b + c * d;
     const float first = (float)a * (float)b;
     const float second = (float)c * (float)d;
-    if (!eager)
+    if (arith->arith == ROPE_ARITH_FUSED)
         return tool_element_round(arith->dtype, (double)fmaf((float)a, (float)b, second));
+    if (arith->arith == ROPE_ARITH_UNFUSED)
+        return tool_element_round(arith->dtype, (double)(first + second));
     const double sum = (double)((float)tool_element_round(arith->dtype, (double)first) +
                                 (float)tool_element_round(arith->dtype, (double)second));
     return tool_element_round(arith->dtype, sum);

@@ -32,8 +32,10 @@ static const struct word directions[] = {{"forward", ROPE_FORWARD},
                                          {"transpose", ROPE_TRANSPOSE},
                                          {"shift", ROPE_SHIFT},
                                          {NULL, 0}};
-static const struct word ariths[] = {
-    {"fused", ROPE_ARITH_FUSED}, {"eager", ROPE_ARITH_EAGER}, {NULL, 0}};
+static const struct word ariths[] = {{"fused", ROPE_ARITH_FUSED},
+                                     {"eager", ROPE_ARITH_EAGER},
+                                     {"unfused", ROPE_ARITH_UNFUSED},
+                                     {NULL, 0}};
 static const struct word row_dtypes[] = {
     {"none", 0}, {"f32", ROPE_F32}, {"f16", ROPE_F16}, {"bf16", ROPE_BF16}, {NULL, 0}};
 static const struct word dtypes[] = {
