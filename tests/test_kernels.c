@@ -577,18 +577,20 @@ static void check_rows(const struct set *set, enum dtype type, enum rope_kernel_
     for (size_t j = 0; j < axes * factors * 2; j++) {
         const size_t axis = j / 2 / factors;
         const size_t k = j / 2 % factors;
-        double *const all = table[axis][k][j % 2];
-        const double *row = rng_below(rng, 2) ? all : last_of(all, pairs);
-        for (size_t i = 0; i < MAX_PAIRS; i++) {
-            const double angle = rng_real(rng, 4.0);
-            all[i] = halfway ? near_halfway(rng, type) : i % 16 == 0 ? (double)(j % 2) : sin(angle);
-        }
+        double *row = table[axis][k][j % 2];
+        if (rng_below(rng, 2))
+            row = last_of(row, pairs);
+        for (size_t i = 0; i < pairs; i++)
+            row[i] = halfway       ? near_halfway(rng, type)
+                     : i % 16 == 0 ? (double)(j % 2)
+                                   : rng_real(rng, 1.0);
+        const double *used = row;
         if (j == guarded)
-            row = guarded_copy(SRC, row, pairs);
+            used = guarded_copy(SRC, row, pairs);
         const double **const slot =
             mixed ? (j % 2 ? &mix.mix.table_sin[axis][k] : &mix.mix.table_cos[axis][k])
                   : (j % 2 ? &args.table_sin[k] : &args.table_cos[k]);
-        *slot = row;
+        *slot = used;
     }
     unsigned char *cos_image = window_snapshot(&cos_row);
     unsigned char *sin_image = window_snapshot(&sin_row);
@@ -631,8 +633,9 @@ static void test_rows(void **state)
                 for (size_t factors = 1; factors <= 4; factors++)
                     for (int at_end = 0; at_end < 2; at_end++)
                         for (int mixed = 0; mixed < 2; mixed++)
-                            check_rows(set, (enum dtype)type, (enum rope_kernel_layout)layout,
-                                       pairs, factors, mixed, at_end, &rng);
+                            if (!test_reduced() || (pairs + factors + (size_t)layout) % 3 == 0)
+                                check_rows(set, (enum dtype)type, (enum rope_kernel_layout)layout,
+                                           pairs, factors, mixed, at_end, &rng);
 }
 
 /* Streamed rows are the rows: every length that fills whole lines. */
