@@ -11,12 +11,18 @@
 #include <string.h>
 #include <time.h>
 
-#define HEAD_DIM       128
-#define PAIRS          (HEAD_DIM / 2)
-#define Q_HEADS        32
-#define K_HEADS        8
-#define HEADS          (Q_HEADS + K_HEADS)
-#define THETA          500000.0
+#define HEAD_DIM 128
+#define PAIRS    (HEAD_DIM / 2)
+#define Q_HEADS  32
+#define K_HEADS  8
+#define HEADS    (Q_HEADS + K_HEADS)
+#define THETA    500000.0
+/* of the scheme llama3 */
+#define FACTOR    8.0
+#define LOW_FREQ  1.0
+#define HIGH_FREQ 4.0
+#define ORIGINAL  8192
+/* the runs */
 #define PREFILL        4096
 #define DECODE         64
 #define CONTEXT        131072
@@ -24,7 +30,8 @@
 #define SAMPLE_SECONDS 0.005
 
 static const char llama[] =
-    "Llama-3.1-8B: theta 500000, head_dim 128, 32 query and 8 key heads, half-split";
+    "Llama-3.1-8B: theta 500000, scheme llama3 (8, 1, 4, 8192), head_dim 128, 32 query and 8 key "
+    "heads";
 
 /* One measured case.  Every token has its query heads, then its key heads, as a packed projection
  * leaves them. */
@@ -119,12 +126,26 @@ static void compare(struct errors *errors, rope_dtype dtype, long double x, long
         errors->share = share;
 }
 
+/* theta^(-2 i / d), divided by the factor where a wave is long beside the original context, blended
+ * in between. */
+static long double llama_frequency(size_t i)
+{
+    const long double frequency = powl(THETA, -2.0L * (long double)i / HEAD_DIM);
+    const long double turns = ORIGINAL * frequency / 6.28318530717958647692528676655900577L;
+    if (turns <= LOW_FREQ)
+        return frequency / FACTOR;
+    if (turns >= HIGH_FREQ)
+        return frequency;
+    const long double kept = (turns - LOW_FREQ) / (HIGH_FREQ - LOW_FREQ);
+    return (1 - kept) * frequency / FACTOR + kept * frequency;
+}
+
 static struct errors check(const struct run *run, const void *before, const void *after)
 {
     struct errors errors = {0, 0};
     long double frequency[PAIRS];
     for (size_t i = 0; i < PAIRS; i++)
-        frequency[i] = powl(THETA, -2.0L * (long double)i / HEAD_DIM);
+        frequency[i] = llama_frequency(i);
 
     for (size_t token = 0; token < run->tokens; token++) {
         const int64_t position = run->positions ? run->positions[token] : (int64_t)token;
@@ -271,7 +292,12 @@ int main(void)
     char message[200] = "";
     rope_spec spec = ROPE_SPEC_INIT;
     spec.head_dim = HEAD_DIM;
+    spec.scheme = ROPE_SCHEME_LLAMA3;
     spec.theta = THETA;
+    spec.factor = FACTOR;
+    spec.low_freq_factor = LOW_FREQ;
+    spec.high_freq_factor = HIGH_FREQ;
+    spec.original_length = ORIGINAL;
     spec.message = message;
     spec.message_size = sizeof message;
     rope_plan *plan;
