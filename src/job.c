@@ -2,6 +2,7 @@
 /* Checks a job: every field, every extent, every overlap, before the first write. */
 #include "job.h"
 #include "dispatch.h"
+#include "magnitude.h"
 
 #include <assert.h>
 #include <string.h>
@@ -16,7 +17,11 @@ static_assert(offsetof(rope_tensor, dtype) == 4 && offsetof(rope_tensor, src) ==
                   offsetof(rope_tensor, src_stride_head) == 64 &&
                   offsetof(rope_tensor, dst_stride_batch) == 72 &&
                   offsetof(rope_tensor, dst_stride_token) == 80 &&
-                  offsetof(rope_tensor, dst_stride_head) == 88 && sizeof(rope_tensor) == 96,
+                  offsetof(rope_tensor, dst_stride_head) == 88 &&
+                  offsetof(rope_tensor, scale) == 96 && offsetof(rope_tensor, scale_dtype) == 104 &&
+                  offsetof(rope_tensor, reserved) == 108 &&
+                  offsetof(rope_tensor, scale_stride_batch) == 112 &&
+                  offsetof(rope_tensor, scale_stride_token) == 120 && sizeof(rope_tensor) == 128,
               "rope_tensor is frozen");
 static_assert(offsetof(rope_job, flags) == 4 && offsetof(rope_job, batch) == 8 &&
                   offsetof(rope_job, tokens) == 16 && offsetof(rope_job, q) == 24 &&
@@ -26,10 +31,13 @@ static_assert(offsetof(rope_job, flags) == 4 && offsetof(rope_job, batch) == 8 &
                   offsetof(rope_job, row_dtype) == 68 && offsetof(rope_job, rotary_dim) == 72 &&
                   offsetof(rope_job, pairing) == 80 && offsetof(rope_job, reserved) == 84 &&
                   offsetof(rope_job, message) == 88 && offsetof(rope_job, message_size) == 96 &&
-                  sizeof(rope_job) == 104,
+                  offsetof(rope_job, xpos_center) == 104 && sizeof(rope_job) == 112,
               "rope_job is frozen");
 #endif
-enum { TENSOR_SIZE_0_1 = sizeof(rope_tensor), JOB_SIZE_0_1 = sizeof(rope_job) };
+enum {
+    TENSOR_SIZE_0_1 = offsetof(rope_tensor, scale),
+    JOB_SIZE_0_1 = offsetof(rope_job, xpos_center)
+};
 enum { ROWS_SIZE_0_1 = sizeof(rope_rows) };
 
 static const char *const side_names[2] = {"q", "k"};
@@ -119,11 +127,12 @@ static rope_status check_layout(const struct rope_walk *walk, const rope_tensor 
         side->in_place = tensor->src == tensor->dst && are_same(side->src.stride, side->dst.stride);
     }
     if (!rope_region_nests(&side->dst))
-        return rope_fail(walk->message, ROPE_ERR_STRIDE,
-                         "%s: dst strides %td, %td, %td bytes: each must span the axes below it "
-                         "and head_dim = %zu",
-                         name, side->dst.stride[ROPE_BATCH], side->dst.stride[ROPE_TOKEN],
-                         side->dst.stride[ROPE_HEAD], head_dim);
+        return rope_fail(
+            walk->message, ROPE_ERR_STRIDE,
+            "%s: dst strides %td, %td, %td: each must span the axes below it and head_dim = %zu",
+            name, side->dst.stride[ROPE_BATCH] / (ptrdiff_t)side->element,
+            side->dst.stride[ROPE_TOKEN] / (ptrdiff_t)side->element,
+            side->dst.stride[ROPE_HEAD] / (ptrdiff_t)side->element, head_dim);
     return ROPE_OK;
 }
 
@@ -177,6 +186,9 @@ static rope_status check_tensor(struct rope_walk *walk, const rope_job *job,
         side->heads = 0;
         return ROPE_OK;
     }
+    const rope_status magnitude_status = rope_magnitude_check_tensor(walk, tensor, side, name);
+    if (magnitude_status != ROPE_OK)
+        return magnitude_status;
     if (tensor->src == NULL || tensor->dst == NULL)
         return rope_fail(message, ROPE_ERR_NULL, "%s.%s: NULL: must hold %zu heads of %zu tokens",
                          name, tensor->src == NULL ? "src" : "dst", side->heads, walk->tokens);
@@ -229,6 +241,9 @@ static rope_status check_job(struct rope_walk *walk, const rope_job *job)
     if (job->positions == NULL && job->rows == NULL)
         return rope_fail(message, ROPE_ERR_NULL,
                          "job.positions: NULL: positions or rows must be given");
+    const rope_status status = rope_magnitude_check_job(walk, job);
+    if (status != ROPE_OK)
+        return status;
     walk->batch = job->batch;
     walk->tokens = job->tokens;
     walk->direction = job->direction;
@@ -332,8 +347,8 @@ static rope_status check_duplicates(const struct rope_walk *walk)
 /* Memory that a job reads besides its tensors. */
 struct others {
     size_t count;
-    struct rope_region regions[ROPE_AXES_MAX + 2];
-    const char *names[ROPE_AXES_MAX + 2];
+    struct rope_region regions[ROPE_AXES_MAX + 4];
+    const char *names[ROPE_AXES_MAX + 4];
 };
 
 static struct rope_region *next_other(struct others *others, const char *name)
@@ -432,7 +447,9 @@ static rope_status read_sources(struct rope_walk *walk, const rope_job *job)
 static void set_runs(struct rope_walk *walk)
 {
     const rope_plan *plan = walk->plan;
-    if (plan != NULL && walk->rows == NULL && walk->to == walk->pairing &&
+    const int magnified = (walk->sides[0].heads != 0 && walk->sides[0].has_magnitude) ||
+                          (walk->sides[1].heads != 0 && walk->sides[1].has_magnitude);
+    if (plan != NULL && walk->rows == NULL && walk->to == walk->pairing && !magnified &&
         (plan->resolved.attention_factor == 1.0 || walk->direction == ROPE_SHIFT)) {
         walk->runs = plan->runs;
         walk->run_count = plan->run_count;
@@ -468,6 +485,8 @@ rope_status rope_walk_set(struct rope_walk *walk, const rope_plan *plan, const r
         if (tensor != NULL)
             status = check_tensor(walk, job, tensor, &walk->sides[s], side_names[s]);
     }
+    if (walk->sides[0].heads == 0 && walk->sides[1].heads == 0)
+        walk->batch = walk->tokens = 0; /* nothing is rotated: no memory is looked at below */
     struct others others;
     others.count = 0;
     if (status == ROPE_OK && walk->rows != NULL)
@@ -479,6 +498,9 @@ rope_status rope_walk_set(struct rope_walk *walk, const rope_plan *plan, const r
                                       walk->message);
     if (status == ROPE_OK && walk->rows != NULL && walk->rows->layout >= ROPE_ROWS_DUP_HALF)
         status = check_duplicates(walk);
+    for (int s = 0; status == ROPE_OK && s < 2; s++)
+        if (walk->sides[s].heads != 0 && walk->sides[s].scale != NULL)
+            status = rope_magnitude_check_memory(walk, s, next_other(&others, "scale"));
     if (status == ROPE_OK)
         status = check_aliases(walk, &others);
     if (status == ROPE_OK)

@@ -145,7 +145,7 @@ rope_status rope_positions_check(const rope_positions *positions, size_t batch, 
     const rope_dtype dtype = positions->dtype;
     *region = (struct rope_region){.base = NULL};
     if (positions->data == NULL) {
-        if (dtype != 0)
+        if (dtype != 0 && batch != 0 && tokens != 0)
             return rope_fail(message, ROPE_ERR_NULL,
                              "positions.data: NULL: must not be with dtype %d", (int)dtype);
     } else {

@@ -232,9 +232,8 @@ static rope_status check_table(const rope_plan *plan, const rope_positions *cons
         return rope_fail(message, ROPE_ERR_VALUE, "rows.count: %zu: must be at least tokens = %zu",
                          rows->count, tokens);
 
+    /* the memory of the rows first: it bounds how many positions there can be */
     struct rope_region places[ROPE_AXES_MAX], arrays[2];
-    for (size_t axis = 0; status == ROPE_OK && axis < plan->axes; axis++)
-        status = rope_positions_check(positions[axis], 1, tokens, NULL, 0, &places[axis], message);
     const int two = rope_has_two_arrays(rows->layout);
     for (int array = 0; status == ROPE_OK && array <= two; array++) {
         status = rope_rows_region(rows, plan->pairs, 1, tokens, array, &arrays[array], message);
@@ -242,7 +241,10 @@ static rope_status check_table(const rope_plan *plan, const rope_positions *cons
             status =
                 rope_fail(message, ROPE_ERR_STRIDE, "rows.stride_row: %td: must span a row of %zu",
                           rows->stride_row, rope_rows_width(rows, plan->pairs));
-        for (size_t axis = 0; status == ROPE_OK && axis < plan->axes; axis++)
+    }
+    for (size_t axis = 0; status == ROPE_OK && axis < plan->axes; axis++) {
+        status = rope_positions_check(positions[axis], 1, tokens, NULL, 0, &places[axis], message);
+        for (int array = 0; status == ROPE_OK && array <= two; array++)
             if (rope_regions_overlap(&arrays[array], &places[axis]))
                 status = rope_fail(message, ROPE_ERR_ALIAS, "rows.%s: overlaps positions.data",
                                    array ? "sin" : "cos");
