@@ -22,6 +22,9 @@
 _Static_assert((int)DT_F32 == (int)RK_F32 && (int)DT_F64 == (int)RK_F64 &&
                    (int)DT_F16 == (int)RK_F16 && (int)DT_BF16 == (int)RK_BF16,
                "the reference indexes slots by its own types");
+_Static_assert((int)REFERENCE_FUSED == (int)RK_FUSED && (int)REFERENCE_EAGER == (int)RK_EAGER &&
+                   (int)REFERENCE_UNFUSED == (int)RK_UNFUSED && RK_ARITHS == 3,
+               "and by its own arithmetic");
 
 /* Guarded memory for each operand; `expected` and `before` are plain copies. */
 enum { SRC, DST, COS, SIN, OPERANDS };
