@@ -44,7 +44,8 @@
             const step = [1, 2, 5, 10].map((d) => d * power).find((s) => s >= rough);
             for (let i = Math.ceil(low / step); i * step <= high; i++) ticks.push(i * step);
         }
-        const at = (v) => (logarithmic ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low));
+        const at = (v) =>
+            logarithmic ? Math.log(v / low) / Math.log(high / low) : (v - low) / (high - low);
         const place = (v) => from + (to - from) * at(v);
         return { place, ticks: ticks.filter((t) => t >= low && t <= high) };
     };
@@ -270,8 +271,8 @@
         const name = machine.select.value;
         const own = data.cells.filter((c) => c.machine === name).map((c) => c.name);
         const indices = data.runs.map((run, i) => i).filter((i) => data.runs[i].machine === name).reverse();
-        offer(commit.select, indices.map((i) => [String(i), `${data.runs[i].commit}  ${day(data.runs[i].date)}`]),
-            String(indices[0]));
+        const described = (i) => `${data.runs[i].commit}  ${day(data.runs[i].date)}`;
+        offer(commit.select, indices.map((i) => [String(i), described(i)]), String(indices[0]));
         const jobs = unique(own.map((n) => data.names[n].keys.job));
         offer(job.select, jobs.map((j) => [j, j]), jobs[0]);
         const ours = data.changes.filter((c) => c.machine === name);
@@ -290,12 +291,12 @@
     main.append(
         make("div", { class: "controls" }, machine.field, commit.field, job.field),
         make("h2", {}, "By sequence length"),
-        make("p", {}, "Bytes read and written per second over tokens (log 2); below, time over the time of the " +
-            "machine's limit for the same bytes, measured in turn with it. Medians."),
+        make("p", {}, "Bytes read and written per second over tokens (log 2); below, time over the " +
+            "time of the machine's limit for the same bytes, measured in turn with it. Medians."),
         legend(), grid,
         make("h2", {}, "History"),
-        make("p", {}, "Median and interquartile band of each run. Marks show changes; grey: the limit moved too, " +
-            "so the machine changed and not the library."),
+        make("p", {}, "Median and interquartile band of each run. Marks show changes; grey: the limit " +
+            "moved too, so the machine changed and not the library."),
         make("div", { class: "controls" }, cell.field), history,
         make("h2", {}, "Last 10 changes"), changes,
         make("h2", {}, "Runs"), runs);

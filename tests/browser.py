@@ -32,8 +32,9 @@ class Browser:
             os.dup2(sink, 4)
 
         self._process = subprocess.Popen(
-            [path, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage",
-             "--no-first-run", "--disable-background-networking", "--disable-component-update",
+            [path, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+             "--disable-dev-shm-usage", "--no-first-run", "--disable-background-networking",
+             "--disable-component-update",
              "--remote-debugging-pipe", f"--user-data-dir={self._profile.name}", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             preexec_fn=redirect, close_fds=False)

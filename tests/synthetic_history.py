@@ -59,7 +59,8 @@ def entry(name, repetition, repetitions, gbps, roof, tokens, size):
     }
 
 
-def document(run, step=lambda name, run: (1.0, 1.0), noise=0.02, repetitions=5, seed=0, machine="Synthetic CPU"):
+def document(run, step=lambda name, run: (1.0, 1.0), noise=0.02, repetitions=5, seed=0,
+             machine="Synthetic CPU"):
     """One result.  step(name, run) gives the factors on throughput and on the limit."""
     generator = random.Random(f"{seed} {run} {machine}")
     rows = []

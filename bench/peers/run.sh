@@ -1,0 +1,54 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# run.sh [--quick]: prints the table of what programs use instead of librope.
+#
+# Builds the harness; puts the peers that come as wheels into a Python environment outside the tree.  A
+# peer that cannot be installed is left out by name.
+#   ROPE_BENCH_BUILD  where to build (build/bench)
+#   ROPE_BENCH_VENV   the Python environment (~/.cache/librope/peers)
+set -eu
+cd "$(dirname "$0")/../.."
+. cmake/packages.sh
+
+rope_need g++ cmake make pkg-config libsleef-dev libbenchmark-dev python3 python3-venv python3-numpy >&2
+# Debian's PyTorch is for CPUs alone; the wheel of the same name brings gigabytes for GPUs.
+rope_want python3-torch >&2 || echo "python3-torch cannot be installed" >&2
+
+build=${ROPE_BENCH_BUILD:-build/bench}
+mkdir -p "$(dirname "$build")"
+{
+    cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DROPE_BUILD_BENCHMARKS=ON &&
+        cmake --build "$build" --parallel "$(nproc)" --target rope_peers
+} >"$build.log" 2>&1 || {
+    cat "$build.log" >&2
+    exit 1
+}
+
+venv=${ROPE_BENCH_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/librope/peers}
+python=$venv/bin/python
+if [ ! -x "$python" ]; then
+    system=/usr/bin/python3 # Debian's, whose packages the environment sees
+    [ -x $system ] || system=python3
+    $system -m venv --system-site-packages "$venv" >&2
+fi
+
+# wheel PACKAGE IMPORT: installed, or a word about it
+wheel()
+{
+    "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$2') is None)" ||
+        "$python" -m pip install --quiet --only-binary :all: "$1" 'numpy<2' >&2 || {
+        echo "$1 cannot be installed as a wheel" >&2
+        return 1
+    }
+}
+# Debian's PyTorch knows NumPy 1 only.
+"$python" -c 'import numpy, sys; sys.exit(numpy.__version__ < "1.26" or numpy.__version__ >= "2")' ||
+    "$python" -m pip install --quiet --only-binary :all: 'numpy>=1.26,<2' >&2 || :
+wheel onnxruntime onnxruntime || :
+wheel onnx onnx || :
+# ggml's own libraries: from llama-cpp-python if it has a wheel here, else from a small wheel with the same.
+wheel llama-cpp-python llama_cpp || wheel pywhispercpp pywhispercpp || :
+
+compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
+exec "$python" -B bench/peers/peers.py "--compiler=$("$compiler" --version | head -n 1)" "$@" \
+    "$build/bench/librope_peers.so"
