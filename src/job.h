@@ -18,6 +18,12 @@ struct rope_side {
     rope_dtype real;     /* ROPE_F32 or ROPE_F64: the type of its rows */
     rope_dtype round[2]; /* rows are rounded to these types, one after the other; 0 = not */
     struct rope_region src, dst;
+    /* magnitudes beside m; without has_magnitude nothing of them is read */
+    int has_magnitude;
+    int power;         /* xPos: 1 multiplies, -1 divides, 0 = none */
+    const void *scale; /* of each token, or NULL */
+    rope_dtype scale_dtype;
+    ptrdiff_t scale_stride[2]; /* elements: ROPE_BATCH, ROPE_TOKEN */
 };
 
 /* A job after its checks. */
@@ -32,6 +38,7 @@ struct rope_walk {
     size_t tokens;
     size_t pairs;
     int skip_negative;
+    double xpos_center;
     int backwards;        /* rows given: sin counts negative */
     rope_pairing pairing; /* of src */
     rope_pairing to;      /* of dst */

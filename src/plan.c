@@ -4,6 +4,7 @@
 #include "axes.h"
 #include "dispatch.h"
 #include "frequency.h"
+#include "magnitude.h"
 
 #include <assert.h>
 #include <math.h>
@@ -87,6 +88,25 @@ static rope_status check_shape(const rope_spec *spec, rope_plan *plan, struct ro
     return ROPE_OK;
 }
 
+static rope_status check_xpos(const rope_spec *spec, rope_plan *plan, struct rope_message message)
+{
+    if (spec->xpos_base != 0.0 && !(isfinite(spec->xpos_base) && spec->xpos_base > 0.0))
+        return rope_fail(message, ROPE_ERR_VALUE,
+                         "spec.xpos_base: %g: must be finite and > 0, or 0", spec->xpos_base);
+    if (spec->xpos_gamma != 0.0 &&
+        !(isfinite(spec->xpos_gamma) && spec->xpos_gamma > 0.0 && spec->xpos_base != 0.0))
+        return rope_fail(message, ROPE_ERR_VALUE,
+                         "spec.xpos_gamma: %g: must be finite and > 0, or 0, as without xpos_base",
+                         spec->xpos_gamma);
+    if (spec->xpos_base != 0.0 && plan->axes != 1)
+        return rope_fail(message, ROPE_ERR_VALUE,
+                         "spec.xpos_base: %g: must be 0 with positions of %zu axes",
+                         spec->xpos_base, plan->axes);
+    plan->xpos_base = spec->xpos_base;
+    plan->xpos_gamma = spec->xpos_gamma != 0.0 ? spec->xpos_gamma : 0.4;
+    return ROPE_OK;
+}
+
 /* ---- Filling the plan -------------------------------------------------------------------------- */
 
 /* hi + lo to f32 with one rounding: hi made odd where lo is lost, so that (float) cannot round twice. */
@@ -105,7 +125,7 @@ static rope_status take_memory(rope_plan *plan, struct rope_message message)
 {
     const size_t padded = (plan->pairs + 7) / 8 * 8;
     const size_t masks = plan->axes > 1 ? plan->axes : 0;
-    size_t doubles = (5 + masks) * padded;
+    size_t doubles = (7 + masks) * padded;
     plan->row_stride = 2 * padded;
     if (plan->angle == ROPE_ANGLE_EXACT)
         for (int level = 0; level < ROPE_LEVELS; level++)
@@ -120,8 +140,8 @@ static rope_status take_memory(rope_plan *plan, struct rope_message message)
                          "spec.rotary_dim: %zu: no memory for %zu bytes of tables",
                          plan->rotary_dim, plan->table_bytes);
     double *next = plan->memory;
-    double **const arrays[] = {&plan->freq_hi, &plan->freq_lo, &plan->turns_hi, &plan->turns_lo,
-                               &plan->freq_f32};
+    double **const arrays[] = {&plan->freq_hi,  &plan->freq_lo, &plan->turns_hi, &plan->turns_lo,
+                               &plan->freq_f32, &plan->xpos_hi, &plan->xpos_lo};
     for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++, next += padded)
         *arrays[i] = next;
     plan->masks = next;
@@ -258,6 +278,7 @@ static void fill_from(rope_plan *plan, const struct draft_memory *draft)
     fill_frequencies(plan, draft->freq, draft->freq_of_pair);
     fill_axes(plan);
     fill_runs(plan);
+    rope_magnitude_fill(plan);
     if (plan->angle == ROPE_ANGLE_EXACT)
         fill_tables(plan, draft->steps);
 }
@@ -302,12 +323,14 @@ rope_status rope_plan_create(const rope_spec *given, rope_plan **out_plan)
     rope_status status = check_shape(spec, &draft, message);
     if (status == ROPE_OK)
         status = rope_scheme_check(spec, draft.rotary_dim, &draft.resolved, message);
-    struct rope_axes axes;
+    struct rope_axes axes = {.axes = 0};
     if (status == ROPE_OK)
         status = rope_axes_check(spec, draft.pairs, &axes, message);
+    draft.axes = axes.axes;
+    if (status == ROPE_OK)
+        status = check_xpos(spec, &draft, message);
     if (status != ROPE_OK)
         return status;
-    draft.axes = axes.axes;
     draft.kernels = rope_kernels_active(&draft.isa);
     if (draft.kernels == NULL)
         return rope_fail(message, ROPE_ERR_ISA,
@@ -341,8 +364,8 @@ static int have_same_pairs(const rope_plan *a, const rope_plan *b)
 {
     return a->head_dim == b->head_dim && a->rotary_dim == b->rotary_dim &&
            a->rotary_offset == b->rotary_offset && a->pairing == b->pairing &&
-           a->chunk_pairs == b->chunk_pairs && a->axes == b->axes &&
-           memcmp(a->pair_axis, b->pair_axis, a->pairs) == 0;
+           a->chunk_pairs == b->chunk_pairs && a->axes == b->axes && a->xpos_base == b->xpos_base &&
+           a->xpos_gamma == b->xpos_gamma && memcmp(a->pair_axis, b->pair_axis, a->pairs) == 0;
 }
 
 /* Differences of the frequencies; 0 if one is too large. */
@@ -379,6 +402,7 @@ rope_status rope_plan_between(const rope_plan *from, const rope_plan *to, rope_p
     *plan = *to;
     plan->memory = NULL;
     plan->scheme = ROPE_SCHEME_CUSTOM;
+    plan->xpos_base = 0.0; /* the same magnitudes before and after */
     plan->resolved =
         (struct rope_resolved){.factor = 1.0, .attention_factor = factor, .softmax_factor = 1.0};
     rope_status status = take_memory(plan, message);

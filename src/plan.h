@@ -48,6 +48,9 @@ struct rope_plan {
     size_t run_count;
     size_t
         chunk_pairs; /* half-split: pairs of a chunk (rope_spec.pairing_chunk / 2); all pairs if there is but one */
+    /* xPos: log2(z_i) / S.  xpos_base 0: none */
+    double xpos_base, xpos_gamma;
+    double *xpos_hi, *xpos_lo;
     void *memory;
 };
 

@@ -4,6 +4,7 @@
  * kernels do the arithmetic.  Nothing here allocates.
  */
 #include "job.h"
+#include "magnitude.h"
 
 #include <string.h>
 
@@ -27,6 +28,7 @@ struct source {
     struct rope_place places[ROPE_AXES_MAX];
     const char *cos_row[ROPE_AXES_MAX], *sin_row[ROPE_AXES_MAX]; /* at entry 0 */
     int one_row;                                                 /* the same for all axes */
+    double scale[2]; /* of each side that has_magnitude */
 };
 
 /* Elements from entry to entry in the caller's rows. */
@@ -77,15 +79,16 @@ static void fetch(const struct rope_walk *walk, const struct source *source,
 }
 
 /* Rounds a stretch in scratch->f64 to `dtype` and stores it as two arrays: a table of one factor does that. */
-static void round_stretch(const struct rope_walk *walk, size_t n, double sin_scale,
-                          rope_dtype dtype, void *cos_out, void *sin_out, struct scratch *scratch)
+static void round_stretch(const struct rope_walk *walk, size_t n, double cos_scale,
+                          double sin_scale, rope_dtype dtype, void *cos_out, void *sin_out,
+                          struct scratch *scratch)
 {
     const struct rope_rows_args args = {
         .cos = cos_out,
         .sin = sin_out,
         .layout = RK_SEPARATE,
         .pairs = n,
-        .cos_scale = 1.0,
+        .cos_scale = cos_scale,
         .sin_scale = sin_scale,
         .factors = 1,
         .table_cos = {scratch->f64[0]},
@@ -94,23 +97,56 @@ static void round_stretch(const struct rope_walk *walk, size_t n, double sin_sca
     walk->kernels->rows[rope_kernel_dtype_of(dtype)](&args);
 }
 
-/* Stores a stretch of the token's row, rounded to `dtype`, as two arrays. */
-static void make_stretch(const struct rope_walk *walk, const struct source *source, size_t first,
-                         size_t n, rope_dtype dtype, void *cos_out, void *sin_out,
-                         struct scratch *scratch)
+/* The row in f64 times the powers of xPos: a second table, whose sines are 0. */
+static void make_powers(const struct rope_walk *walk, const struct source *source,
+                        const struct rope_side *side, size_t first, size_t n, double scale,
+                        rope_dtype dtype, void *cos_out, void *sin_out, struct scratch *scratch)
 {
+    static const double zeros[RK_MAX_PAIRS] = {0.0};
+    double powers[RK_MAX_PAIRS];
+    struct rope_rows_args args = {
+        .cos = scratch->f64[0],
+        .sin = scratch->f64[1],
+        .layout = RK_SEPARATE,
+        .pairs = n,
+        .cos_scale = walk->cos_scale,
+        .sin_scale = walk->sin_scale,
+    };
+    rope_row_make(walk->plan, source->places, first, RK_F64, &args);
+    rope_magnitude_powers(walk, side, source->places[0].value, first, n, powers);
+    args.cos = cos_out;
+    args.sin = sin_out;
+    args.cos_scale = args.sin_scale = scale;
+    args.mix = NULL;
+    args.factors = 2;
+    args.table_cos[0] = scratch->f64[0], args.table_sin[0] = scratch->f64[1];
+    args.table_cos[1] = powers, args.table_sin[1] = zeros;
+    walk->kernels->rows[rope_kernel_dtype_of(dtype)](&args);
+}
+
+/* Stores a stretch of the token's row, rounded to `dtype`, as two arrays. */
+static void make_stretch(const struct rope_walk *walk, const struct source *source,
+                         const struct rope_side *side, size_t first, size_t n, rope_dtype dtype,
+                         void *cos_out, void *sin_out, struct scratch *scratch)
+{
+    const double scale = side->has_magnitude ? source->scale[side - walk->sides] : 1.0;
     if (walk->rows != NULL) {
         fetch(walk, source, source->cos_row, first, n, scratch->f64[0], scratch->f32[0]);
         fetch(walk, source, source->sin_row, first, n, scratch->f64[1], scratch->f32[0]);
-        round_stretch(walk, n, walk->backwards ? -1.0 : 1.0, dtype, cos_out, sin_out, scratch);
+        round_stretch(walk, n, scale, walk->backwards ? -scale : scale, dtype, cos_out, sin_out,
+                      scratch);
+        return;
+    }
+    if (side->has_magnitude && side->power != 0) {
+        make_powers(walk, source, side, first, n, scale, dtype, cos_out, sin_out, scratch);
         return;
     }
     struct rope_rows_args *args = &scratch->args;
     args->cos = cos_out;
     args->sin = sin_out;
     args->pairs = n;
-    args->cos_scale = walk->cos_scale;
-    args->sin_scale = walk->sin_scale;
+    args->cos_scale = walk->cos_scale * scale;
+    args->sin_scale = walk->sin_scale * scale;
     rope_row_make(walk->plan, source->places, first, rope_kernel_dtype_of(dtype), args);
 }
 
@@ -120,7 +156,7 @@ static int use_in_place(const struct rope_walk *walk, const struct source *sourc
 {
     const rope_rows *rows = walk->rows;
     if (rows == NULL || !source->one_row || side->round[0] != 0 || walk->backwards ||
-        rows->dtype != side->real || entry_step(rows) != 1)
+        side->has_magnitude || rows->dtype != side->real || entry_step(rows) != 1)
         return 0;
     const size_t at = first * rope_dtype_size(rows->dtype);
     *row = (struct row){source->cos_row[0] + at, source->sin_row[0] + at};
@@ -128,15 +164,16 @@ static int use_in_place(const struct rope_walk *walk, const struct source *sourc
 }
 
 /* One rounding of the stretch, from its source or from scratch->f64; the result is f32. */
-static void round_once(const struct rope_walk *walk, const struct source *source, size_t first,
-                       size_t n, rope_dtype dtype, struct scratch *scratch)
+static void round_once(const struct rope_walk *walk, const struct source *source,
+                       const struct rope_side *side, size_t first, size_t n, rope_dtype dtype,
+                       struct scratch *scratch)
 {
     void *cos_out = dtype == ROPE_F32 ? (void *)scratch->f32[0] : (void *)scratch->u16[0];
     void *sin_out = dtype == ROPE_F32 ? (void *)scratch->f32[1] : (void *)scratch->u16[1];
     if (source != NULL)
-        make_stretch(walk, source, first, n, dtype, cos_out, sin_out, scratch);
+        make_stretch(walk, source, side, first, n, dtype, cos_out, sin_out, scratch);
     else
-        round_stretch(walk, n, 1.0, dtype, cos_out, sin_out, scratch);
+        round_stretch(walk, n, 1.0, 1.0, dtype, cos_out, sin_out, scratch);
     if (dtype != ROPE_F32) {
         walk->kernels->widen[rope_kernel_dtype_of(dtype)](scratch->f32[0], cos_out, 1, n);
         walk->kernels->widen[rope_kernel_dtype_of(dtype)](scratch->f32[1], sin_out, 1, n);
@@ -160,13 +197,15 @@ static struct row make_row_any(const struct rope_walk *walk, const struct source
     if (use_in_place(walk, source, side, first, &row))
         return row;
     if (side->round[0] == 0 && side->real == ROPE_F64) {
-        make_stretch(walk, source, first, n, ROPE_F64, scratch->f64[0], scratch->f64[1], scratch);
+        make_stretch(walk, source, side, first, n, ROPE_F64, scratch->f64[0], scratch->f64[1],
+                     scratch);
         return (struct row){scratch->f64[0], scratch->f64[1]};
     }
-    round_once(walk, source, first, n, side->round[0] != 0 ? side->round[0] : ROPE_F32, scratch);
+    round_once(walk, source, side, first, n, side->round[0] != 0 ? side->round[0] : ROPE_F32,
+               scratch);
     if (side->round[1] != 0) {
         widen_to_f64(n, scratch);
-        round_once(walk, NULL, first, n, side->round[1], scratch);
+        round_once(walk, NULL, side, first, n, side->round[1], scratch);
     }
     if (side->real == ROPE_F32)
         return (struct row){scratch->f32[0], scratch->f32[1]};
@@ -181,7 +220,7 @@ static struct row make_row(const struct rope_walk *walk, const struct source *so
 {
     if (walk->rows != NULL || side->round[0] != 0 || side->real != ROPE_F32)
         return make_row_any(walk, source, side, first, n, scratch);
-    make_stretch(walk, source, first, n, ROPE_F32, scratch->f32[0], scratch->f32[1], scratch);
+    make_stretch(walk, source, side, first, n, ROPE_F32, scratch->f32[0], scratch->f32[1], scratch);
     return (struct row){scratch->f32[0], scratch->f32[1]};
 }
 
@@ -279,7 +318,8 @@ static void set_spans(const struct rope_walk *walk, size_t batch, size_t token, 
 static int want_same_row(const struct rope_side *first, const struct rope_side *second)
 {
     return first->real == second->real && first->round[0] == second->round[0] &&
-           first->round[1] == second->round[1];
+           first->round[1] == second->round[1] &&
+           (first->has_magnitude | second->has_magnitude) == 0;
 }
 
 static void rotate_spans(const struct rope_walk *walk, const struct source *source,
@@ -340,6 +380,9 @@ static void rotate_token(const struct rope_walk *walk, size_t batch, size_t toke
     if (!find_source(walk, batch, token, &source))
         return;
     set_spans(walk, batch, token, begin, end, spans);
+    for (int s = 0; s < 2; s++)
+        if (spans[s].args.heads != 0 && spans[s].side->has_magnitude)
+            source.scale[s] = rope_magnitude_scale(walk, spans[s].side, batch, token);
     for (size_t run = 0; run < walk->run_count; run++) {
         const size_t run_end = walk->runs[2 * run + 1];
         size_t n;

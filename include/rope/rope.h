@@ -336,12 +336,18 @@ typedef struct rope_spec {
     double shift;
     /* SINUSOID: finite and > 0, multiplies positions; 0 = 1.  Others: 0 */
     double position_scale;
+    /* xPos: S, finite and > 0; 0 = none.  At position p the row of pair i is multiplied by
+       z_i^((p - xpos_center) / S) for q and divided by it for k, z_i = (2 i / d + g) / (1 + g), g =
+       xpos_gamma (0 = 0.4).  One axis only.  512 in torchscale, x-transformers and
+       rotary-embedding-torch; Sun et al., arXiv:2212.10554, section 3 */
+    double xpos_base;
+    double xpos_gamma;
 } rope_spec;
 #define ROPE_SPEC_INIT                                                                             \
     {                                                                                              \
         sizeof(rope_spec), ROPE_SCHEME_DEFAULT, 0, 0, 0, ROPE_HALF, ROPE_ANGLE_EXACT, 0.0, 0.0,    \
             0.0, NULL, 0, NULL, 0, 0, 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, NULL, NULL, 0, \
-            NULL, 0, 0, 0, ROPE_AXES_ONE, 0, NULL, 0, NULL, NULL, 0, 0.0, 0.0                      \
+            NULL, 0, 0, 0, ROPE_AXES_ONE, 0, NULL, 0, NULL, NULL, 0, 0.0, 0.0, 0.0, 0.0            \
     }
 
 /*
@@ -514,7 +520,8 @@ typedef struct rope_rows {
  * step: the rows serve all layers.  Row t depends on position t alone, so threads that fill
  * different rows give the bits of one call.  Large tables are written past the caches.
  *
- * cos and sin must not overlap each other or the positions.  tokens = 0 writes nothing.
+ * cos and sin must not overlap each other or the positions.  tokens = 0 writes nothing.  Magnitudes of
+ * xPos, which differ between q and k, are not in these rows.
  *
  * ROPE_ERR_NULL      plan, positions, rows, or an array that the layout needs is NULL
  * ROPE_ERR_STRUCT    struct_size of positions or rows
@@ -556,10 +563,18 @@ typedef struct rope_tensor {
     size_t rotary_offset; /* 0 when head_dim is 0 */
     ptrdiff_t src_stride_batch, src_stride_token, src_stride_head;
     ptrdiff_t dst_stride_batch, dst_stride_token, dst_stride_head;
+    /* a magnitude for each token, finite and not 0: the row of token t of batch b is multiplied by
+       scale[b * scale_stride_batch + t * scale_stride_token] before it is rounded, with INVERSE
+       divided; not possible with SHIFT.  What lies outside the rotated slice is not scaled.  NULL =
+       1.  Llama 4 (1 + 0.1 ln(floor((p + 1) / 8192) + 1)) and Ministral 3 scale q so; Qwen's logN */
+    const void *scale;
+    rope_dtype scale_dtype;                           /* ROPE_F32 or ROPE_F64; 0 without scale */
+    uint32_t reserved;                                /* 0 */
+    ptrdiff_t scale_stride_batch, scale_stride_token; /* elements; 0 = one value for all */
 } rope_tensor;
-#define ROPE_TENSOR_INIT                                              \
-    {                                                                 \
-        sizeof(rope_tensor), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0 \
+#define ROPE_TENSOR_INIT                                                                \
+    {                                                                                   \
+        sizeof(rope_tensor), 0, NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, 0, 0, 0, 1 \
     }
 
 /* Flags of a job. */
@@ -598,11 +613,15 @@ typedef struct rope_job {
     uint32_t reserved;    /* 0 */
     char *message;        /* receives one line on error; may be NULL */
     size_t message_size;
+    /* with a plan of xpos_base: finite; p - xpos_center is computed in f64.  Positions from 0 to n are
+       usually centred at n / 2, which keeps magnitudes in range and cancels in the scores.  INVERSE
+       undoes the magnitude, SHIFT changes it by its distance.  Else 0 */
+    double xpos_center;
 } rope_job;
 #define ROPE_JOB_INIT                                                                   \
     {                                                                                   \
         sizeof(rope_job), 0, 1, 0, NULL, NULL, NULL, NULL, ROPE_FORWARD, ROPE_OUT_SAME, \
-            ROPE_ARITH_FUSED, 0, 0, ROPE_HALF, 0, NULL, 0                               \
+            ROPE_ARITH_FUSED, 0, 0, ROPE_HALF, 0, NULL, 0, 0.0                          \
     }
 
 /*
@@ -614,10 +633,11 @@ typedef struct rope_job {
  * ROPE_ERR_STRUCT    struct_size of job, q, k, positions or rows
  * ROPE_ERR_DTYPE     dtype of a tensor, of positions or of rows; row_dtype
  * ROPE_ERR_VALUE     unknown flag or enum; a head_dim that does not hold rotary_offset + rotary_dim;
- *                    too few rows; a direction or pairing that is not possible here
+ *                    too few rows; a direction or pairing that is not possible here; a scale that is
+ *                    0 or not finite; rows with a plan of xpos_base
  * ROPE_ERR_SIZE      extents overflow
  * ROPE_ERR_STRIDE    elements of dst overlap each other
- * ROPE_ERR_ALIAS     dst overlaps its src (not in place), the other tensor, positions or rows
+ * ROPE_ERR_ALIAS     dst overlaps its src (not in place), the other tensor, positions, rows or scale
  * ROPE_ERR_POSITION  a position out of range
  * ROPE_ERR_ROW       a row number out of range, or duplicated rows that differ
  * ROPE_ERR_ISA       without a plan: as rope_plan_create
