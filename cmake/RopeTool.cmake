@@ -5,11 +5,14 @@ find_package(Threads REQUIRED)
 list(JOIN ROPE_SETS " " set_names)
 add_executable(rope_tool
   src/tool/apply.c
+  src/tool/config.c
   src/tool/element.c
   src/tool/expected.c
   src/tool/fixed.c
+  src/tool/gguf.c
   src/tool/info.c
   src/tool/main.c
+  src/tool/model.c
   src/tool/npy.c
   src/tool/options.c
   src/tool/output.c
@@ -20,5 +23,9 @@ add_executable(rope_tool
 target_compile_definitions(rope_tool PRIVATE
   "ROPE_TOOL_SETS=\"${set_names}\"" "ROPE_TOOL_SLEEF=\"${SLEEF_VERSION}\"")
 target_link_libraries(rope_tool PRIVATE rope_flags rope_exact rope Threads::Threads m)
+if(TARGET rope_config)
+  target_compile_definitions(rope_tool PRIVATE ROPE_TOOL_CONFIG)
+  target_link_libraries(rope_tool PRIVATE rope_config)
+endif()
 set_target_properties(rope_tool PROPERTIES OUTPUT_NAME rope)
 install(TARGETS rope_tool)

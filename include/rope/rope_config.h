@@ -76,8 +76,8 @@ enum { ROPE_TOWER_TEXT = 0, ROPE_TOWER_VISION = 1, ROPE_TOWER_AUDIO = 2 };
 /*
  * How the reference rounds in 16-bit types.  To get its bits from its rows:
  *   EAGER         rope_job.arith = ROPE_ARITH_EAGER
- *   F32_ROWS      f32 rows, all else f32, one rounding: ROPE_ARITH_FUSED (fma apart)
- *   ROUNDED_ROWS  rows rounded to the type, all else f32, one rounding: ROPE_ARITH_FUSED with rope_job.row_dtype
+ *   F32_ROWS      rope_job.arith = ROPE_ARITH_UNFUSED
+ *   ROUNDED_ROWS  rope_job.arith = ROPE_ARITH_UNFUSED and rope_job.row_dtype = the type of the tensors
  */
 typedef int32_t rope_rounding;
 enum {

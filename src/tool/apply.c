@@ -90,10 +90,10 @@ static int rotate_stretch(const struct tool_request *request, const struct tool_
                           rope_job *job, struct stream *streams, struct part *parts, size_t threads)
 {
     int status = TOOL_OK;
-    const rope_positions positions =
-        tool_positions_from(&request->positions, stretch->batch, stretch->token);
+    rope_positions positions[ROPE_AXES_MAX];
+    tool_positions_from(positions, &request->positions, stretch->batch, stretch->token);
     job->tokens = stretch->tokens;
-    job->positions = &positions;
+    job->positions = positions;
     for (size_t i = 0; i < TOOL_TENSORS && status == TOOL_OK; i++) {
         const struct tool_tensor *const tensor = &request->tensor[i];
         if (tensor->out_path != NULL)
@@ -119,8 +119,9 @@ static int apply(const struct tool_request *request, const struct tool_options *
 {
     const size_t threads = options->threads > 0 ? options->threads : 1;
     rope_job job = ROPE_JOB_INIT;
-    job.direction = options->direction;
-    job.pairing_out = options->pairing_out;
+    /* zero where there is no --config, and where it says nothing of it */
+    job.direction = options->direction != 0 ? options->direction : request->entry.direction;
+    job.pairing_out = options->pairing_out != 0 ? options->pairing_out : request->entry.pairing_out;
     job.arith = options->arith;
     job.row_dtype = options->row_dtype;
     int status = TOOL_OK;

@@ -9,5 +9,6 @@ int tool_info(const struct tool_options *options);
 int tool_table(const struct tool_options *options);
 int tool_apply(const struct tool_options *options);
 int tool_verify(const struct tool_options *options);
+int tool_config(const struct tool_options *options);
 
 #endif

@@ -52,6 +52,13 @@ static const struct {
      "NaN count as equal. --max-ulp and --max-abs each accept more values. Exit code 1\n"
      "if a value is neither within the bound nor accepted (\"refused\"), or if types or\n"
      "shapes differ."},
+    {"config", TOOL_CONFIG, tool_config, "what the configuration of a model means",
+     "usage: rope config [--profile PROFILE] [--length N] CONFIG.json|MODEL.gguf\n"
+     "\n"
+     "Prints as JSON the rotations that a Hugging Face config.json or the metadata of\n"
+     "a GGUF file stand for, which layer takes which (null: none), and warnings where\n"
+     "implementations disagree. Profiles: the meaning of the parameters, or that of\n"
+     "one implementation, see rope_config.h."},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

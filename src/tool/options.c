@@ -2,7 +2,7 @@
 /* The table of options, its reader and its printer.  A value's meaning is left to whoever uses it.
  */
 #include "options.h"
-#include "rope/rope.h"
+#include "rope/rope_config.h"
 #include "say.h"
 #include <errno.h>
 #include <math.h>
@@ -45,7 +45,17 @@ static const struct word layouts[] = {
     {"pairs", ROPE_ROWS_PAIRS},         {"dup-half", ROPE_ROWS_DUP_HALF},
     {"dup-pairs", ROPE_ROWS_DUP_PAIRS}, {NULL, 0}};
 
-enum { ROTATION = TOOL_APPLY | TOOL_VERIFY, PLAN = TOOL_TABLE | ROTATION };
+static const struct word profiles[] = {{"exact", ROPE_PROFILE_EXACT},
+                                       {"transformers", ROPE_PROFILE_TRANSFORMERS},
+                                       {"vllm", ROPE_PROFILE_VLLM},
+                                       {"ggml", ROPE_PROFILE_GGML},
+                                       {NULL, 0}};
+
+enum {
+    ROTATION = TOOL_APPLY | TOOL_VERIFY,
+    PLAN = TOOL_TABLE | ROTATION,
+    MODEL = TOOL_TABLE | TOOL_APPLY
+};
 
 #define AT(field) offsetof(struct tool_options, field)
 
@@ -70,6 +80,13 @@ static const struct option {
      "first position (default 0), or a file of i4 i8 f4 f8, [tokens] or [batch, tokens]"},
     {"positions", TOOL_TABLE, TEXT, AT(positions), NULL, "START:COUNT|FILE",
      "one row for each; a file holds i4 i8 f4 f8, [rows]"},
+    {"config", MODEL, TEXT, AT(config), NULL, "FILE",
+     "config.json or GGUF file of a model, instead of --head-dim to --angle and --pairing"},
+    {"layer", MODEL, SIZE, AT(layer), NULL, "N", "layer whose rotation it is, from 0 on"},
+    {"profile", MODEL | TOOL_CONFIG, WORD, AT(profile), profiles, "",
+     "whose meaning of the configuration"},
+    {"length", MODEL | TOOL_CONFIG, SIZE, AT(length), NULL, "N",
+     "tokens of the sequence, for schemes that depend on it (default: short)"},
     {"head-dim", TOOL_TABLE, SIZE, AT(head_dim), NULL, "N",
      "elements of a head (default: those rotated)"},
     {"rotary-dim", PLAN, SIZE, AT(rotary_dim), NULL, "N",
@@ -187,6 +204,7 @@ int tool_options_read(struct tool_options *options, enum tool_command command, i
     int given[OPTIONS] = {0};
     memset(options, 0, sizeof *options);
     options->k_rotary_offset = SIZE_MAX;
+    options->layer = SIZE_MAX;
     options->dtype = ROPE_F32;
     options->max_abs = -1;
     for (int i = 0; i < count; i++) {

@@ -13,7 +13,8 @@ enum tool_command {
     TOOL_TABLE = 2,
     TOOL_APPLY = 4,
     TOOL_VERIFY = 8,
-    TOOL_COMPARE = 16
+    TOOL_COMPARE = 16,
+    TOOL_CONFIG = 32
 };
 
 /* Zero or NULL where an option was not given, unless said otherwise.  Words are the ROPE_*
@@ -52,6 +53,11 @@ struct tool_options {
 
     int32_t dtype;
     int32_t layout;
+
+    const char *config;
+    int32_t profile;
+    size_t length;
+    size_t layer; /* SIZE_MAX where not given */
 
     size_t max_ulp;
     double max_abs; /* -1 where not given */

@@ -3,6 +3,7 @@
  * library's own messages. */
 #include "request.h"
 #include "element.h"
+#include "model.h"
 #include "say.h"
 #include <stdlib.h>
 #include <string.h>
@@ -26,19 +27,20 @@ double tool_position(const struct tool_positions *positions, size_t batch, size_
                                                                   row * positions->tokens + token));
 }
 
-rope_positions tool_positions_from(const struct tool_positions *positions, size_t batch,
-                                   size_t token)
+void tool_positions_from(rope_positions *from, const struct tool_positions *positions, size_t batch,
+                         size_t token)
 {
-    rope_positions from = ROPE_POSITIONS_INIT;
+    rope_positions axis = ROPE_POSITIONS_INIT;
     if (positions->data == NULL) {
-        from.start = positions->start + (int64_t)token;
-        return from;
+        axis.start = positions->start + (int64_t)token;
+    } else {
+        const size_t row = positions->rows == 1 ? 0 : batch;
+        axis.dtype = positions->dtype;
+        axis.data = (const char *)positions->data +
+                    (row * positions->tokens + token) * tool_element_size(positions->dtype);
     }
-    const size_t row = positions->rows == 1 ? 0 : batch;
-    from.dtype = positions->dtype;
-    from.data = (const char *)positions->data +
-                (row * positions->tokens + token) * tool_element_size(positions->dtype);
-    return from;
+    for (size_t a = 0; a < ROPE_AXES_MAX; a++)
+        from[a] = axis;
 }
 
 /* A whole number with an optional minus, up to the character `end`; |number| < 2^31. */
@@ -172,6 +174,8 @@ int tool_library_error(rope_status status, const char *message)
 int tool_spec_read(rope_spec *spec, const struct tool_options *options, size_t head_dim,
                    double **inv_freq, char *message, size_t message_size)
 {
+    if (options->layer != SIZE_MAX || options->profile != 0 || options->length != 0)
+        return tool_bad("--layer, --profile and --length: go with --config");
     *spec = (rope_spec)ROPE_SPEC_INIT;
     spec->scheme = options->scaling;
     spec->head_dim = head_dim;
@@ -191,6 +195,45 @@ int tool_spec_read(rope_spec *spec, const struct tool_options *options, size_t h
     spec->scheme = ROPE_SCHEME_CUSTOM;
     const int status = load_inv_freq(inv_freq, &spec->inv_freq_count, options->inv_freq);
     spec->inv_freq = *inv_freq;
+    return status;
+}
+
+int tool_spec_from_config(rope_spec *spec, const struct tool_options *options, rope_config **config,
+                          rope_config_entry *entry, char *message, size_t message_size)
+{
+    *config = NULL;
+    if (options->head_dim != 0 || options->rotary_dim != 0 || options->rotary_offset != 0 ||
+        options->k_rotary_offset != SIZE_MAX || options->theta != 0 || options->scaling != 0 ||
+        options->factor != 0 || options->inv_freq != NULL || options->attention_factor != 0 ||
+        options->angle != 0 || options->pairing != 0)
+        return tool_bad("--config: gives --head-dim to --angle and --pairing, none of which may be "
+                        "given beside it");
+    int status = tool_model_open(config, options->config, options);
+    if (status == TOOL_OK)
+        status = tool_model_entry(*config, options, entry);
+    if (status != TOOL_OK)
+        return status;
+    *spec = *entry->spec;
+    spec->message = message;
+    spec->message_size = message_size;
+    return TOOL_OK;
+}
+
+/* The spec of --config, which says what the heads of q and k must be. */
+static int read_config(struct tool_request *request, const struct tool_options *options)
+{
+    rope_config_entry *const entry = &request->entry;
+    const int status = tool_spec_from_config(&request->spec, options, &request->config, entry,
+                                             request->message, sizeof request->message);
+    for (size_t i = 0; i < TOOL_TENSORS && status == TOOL_OK; i++) {
+        struct tool_tensor *const tensor = &request->tensor[i];
+        const int own = i == TOOL_K && entry->k_head_dim != 0;
+        const size_t head_dim = own ? entry->k_head_dim : request->spec.head_dim;
+        tensor->rotary_offset = own ? entry->k_rotary_offset : request->spec.rotary_offset;
+        if (tensor->out_path != NULL && tensor->head_dim != head_dim)
+            return tool_bad("%s: shape: heads of %zu elements: %s says %zu", tensor->in.path,
+                            tensor->head_dim, options->config, head_dim);
+    }
     return status;
 }
 
@@ -293,9 +336,13 @@ int tool_request_open(struct tool_request *request, const struct tool_options *o
         return status;
     const struct tool_tensor *const tensor =
         &request->tensor[request->tensor[TOOL_Q].out_path == NULL];
-    status = tool_spec_read(&request->spec, options, tensor->head_dim, &request->inv_freq,
-                            request->message, sizeof request->message);
-    request->spec.rotary_offset = tensor->rotary_offset;
+    if (options->config != NULL) {
+        status = read_config(request, options);
+    } else {
+        status = tool_spec_read(&request->spec, options, tensor->head_dim, &request->inv_freq,
+                                request->message, sizeof request->message);
+        request->spec.rotary_offset = tensor->rotary_offset;
+    }
     if (status != TOOL_OK)
         return status;
     const rope_status created = rope_plan_create(&request->spec, &request->plan);
@@ -308,6 +355,7 @@ void tool_request_close(struct tool_request *request)
         tool_npy_close(&request->tensor[i].in);
     tool_positions_free(&request->positions);
     rope_plan_destroy(request->plan);
+    tool_model_close(request->config);
     free(request->inv_freq);
 }
 

@@ -8,7 +8,7 @@
 
 #include "npy.h"
 #include "options.h"
-#include "rope/rope.h"
+#include "rope/rope_config.h"
 
 /* Positions that a file names, or `start` and those that follow it. */
 struct tool_positions {
@@ -26,9 +26,9 @@ void tool_positions_free(struct tool_positions *positions);
 /* The position of a token. */
 double tool_position(const struct tool_positions *positions, size_t batch, size_t token);
 
-/* The positions from a token on, for the library. */
-rope_positions tool_positions_from(const struct tool_positions *positions, size_t batch,
-                                   size_t token);
+/* The positions from a token on, for the library: the same for each of the ROPE_AXES_MAX axes. */
+void tool_positions_from(rope_positions *from, const struct tool_positions *positions, size_t batch,
+                         size_t token);
 
 /* Prints what the library said about an error, or what the status alone says. */
 int tool_library_error(rope_status status, const char *message);
@@ -37,6 +37,10 @@ int tool_library_error(rope_status status, const char *message);
  * the library. */
 int tool_spec_read(rope_spec *spec, const struct tool_options *options, size_t head_dim,
                    double **inv_freq, char *message, size_t message_size);
+
+/* The rotation of --config instead; the caller closes the configuration in any case. */
+int tool_spec_from_config(rope_spec *spec, const struct tool_options *options, rope_config **config,
+                          rope_config_entry *entry, char *message, size_t message_size);
 
 enum { TOOL_Q, TOOL_K, TOOL_TENSORS };
 
@@ -59,6 +63,8 @@ struct tool_request {
     struct tool_positions positions;
     rope_spec spec;
     rope_plan *plan;
+    rope_config *config; /* of --config, or NULL */
+    rope_config_entry entry;
     double *inv_freq;
     char message[256];
 };

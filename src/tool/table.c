@@ -2,6 +2,7 @@
 /* rope table: rows of cos and sin, made chunk by chunk in constant memory. */
 #include "command.h"
 #include "element.h"
+#include "model.h"
 #include "npy.h"
 #include "output.h"
 #include "request.h"
@@ -23,13 +24,14 @@ static int write_rows(struct table *table, char *memory, size_t first, size_t co
 {
     char message[256] = "";
     const size_t row_bytes = table->width * tool_element_size(table->rows.dtype);
-    const rope_positions positions = tool_positions_from(table->positions, 0, first);
+    rope_positions positions[ROPE_AXES_MAX];
+    tool_positions_from(positions, table->positions, 0, first);
     table->rows.cos = memory;
     table->rows.sin = table->arrays == 2 ? memory + count * row_bytes : NULL;
     table->rows.count = count;
     table->rows.message = message;
     table->rows.message_size = sizeof message;
-    const rope_status made = rope_cos_sin(table->plan, &positions, count, &table->rows);
+    const rope_status made = rope_cos_sin(table->plan, positions, count, &table->rows);
     if (made != ROPE_OK)
         return tool_library_error(made, message);
     int status = TOOL_OK;
@@ -76,6 +78,8 @@ int tool_table(const struct tool_options *options)
 {
     char message[256] = "";
     double *inv_freq = NULL;
+    rope_config *config = NULL;
+    rope_config_entry entry;
     rope_spec spec;
     rope_info info = ROPE_INFO_INIT;
     struct tool_positions positions = {0};
@@ -84,8 +88,10 @@ int tool_table(const struct tool_options *options)
         return tool_bad("exactly one output file is required, see --help");
     int status = tool_positions_read(&positions, options->positions);
     if (status == TOOL_OK)
-        status =
-            tool_spec_read(&spec, options, options->head_dim, &inv_freq, message, sizeof message);
+        status = options->config != NULL ? tool_spec_from_config(&spec, options, &config, &entry,
+                                                                 message, sizeof message)
+                                         : tool_spec_read(&spec, options, options->head_dim,
+                                                          &inv_freq, message, sizeof message);
     if (status == TOOL_OK) {
         const size_t rotated = spec.rotary_dim != 0 ? spec.rotary_dim : 2 * spec.inv_freq_count;
         if (spec.head_dim == 0 && rotated == 0)
@@ -111,6 +117,7 @@ int tool_table(const struct tool_options *options)
     }
     status = tool_output_finish(status);
     rope_plan_destroy(table.plan);
+    tool_model_close(config);
     free(inv_freq);
     tool_positions_free(&positions);
     return status;
