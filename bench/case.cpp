@@ -35,8 +35,9 @@ const char *word(rope_dtype dtype)
 
 const char *word(job what)
 {
-    static const char *const words[] = {"apply", "apply_rows", "decode",  "shift", "mla",   "mrope",
-                                        "part",  "copy",       "partial", "call",  "table", "row"};
+    static const char *const words[] = {"apply", "apply_rows", "decode", "shift",   "mla",
+                                        "mrope", "part",       "copy",   "partial", "sinusoid",
+                                        "call",  "table",      "row"};
     return words[static_cast<size_t>(what)];
 }
 
@@ -107,7 +108,7 @@ class buffer
     size_t filled_ = 0;
 };
 
-enum purpose { DATA, OUTPUT, ROWS };
+enum purpose { DATA, OUTPUT, ROWS, SUMS };
 
 char *memory(purpose purpose, rope_dtype dtype, size_t bytes)
 {
@@ -142,10 +143,11 @@ const rope_plan *plan_for(const library &library, const description &description
     static const int32_t sections[] = {16, 24, 24};
     char key[128], message[256] = "";
     std::snprintf(key, sizeof key, "%s %d %d %zu", library.name.c_str(),
-                  static_cast<int>(description.what == job::mla       ? 1
-                                   : description.what == job::mrope   ? 2
-                                   : description.what == job::partial ? 3
-                                                                      : 0),
+                  static_cast<int>(description.what == job::mla        ? 1
+                                   : description.what == job::mrope    ? 2
+                                   : description.what == job::partial  ? 3
+                                   : description.what == job::sinusoid ? 4
+                                                                       : 0),
                   description.pairing, description.rotary_dim);
     rope_plan *&plan = plans[key];
     if (plan != nullptr)
@@ -155,7 +157,7 @@ const rope_plan *plan_for(const library &library, const description &description
     spec.rotary_dim = description.rotary_dim;
     spec.rotary_offset = description.what == job::mla ? spec.head_dim - spec.rotary_dim : 0;
     spec.pairing = description.pairing;
-    spec.theta = theta;
+    spec.theta = description.what == job::sinusoid ? 0 : theta;
     spec.message = message;
     spec.message_size = sizeof message;
     if (description.what == job::mrope) {
@@ -184,7 +186,7 @@ std::string name_of(const description &d, const std::string &set)
     if (d.what != job::table && d.what != job::row)
         name += d.pairing == ROPE_HALF ? "/pair:half" : "/pair:interleaved";
     name += "/d:" + std::to_string(d.rotary_dim);
-    if (d.what != job::table && d.what != job::row)
+    if (d.q_heads + d.k_heads != 0)
         name += "/hq:" + std::to_string(d.q_heads) + "/hkv:" + std::to_string(d.k_heads);
     return name + "/seq:" + std::to_string(d.tokens);
 }
@@ -196,7 +198,7 @@ std::vector<description> all_cases()
     const rope_dtype dtypes[] = {ROPE_F32, ROPE_BF16, ROPE_F16};
 
     for (const job what : {job::apply, job::apply_rows, job::decode, job::shift, job::mla,
-                           job::mrope, job::part, job::copy})
+                           job::mrope, job::part, job::copy, job::sinusoid})
         for (const rope_dtype dtype : dtypes)
             for (const rope_pairing pairing : pairings)
                 for (const size_t tokens : lengths) {
@@ -207,6 +209,8 @@ std::vector<description> all_cases()
                         d.rotary_dim = 64, d.q_heads = 16, d.k_heads = 1;
                     if (what == job::mrope)
                         d.q_heads = 28, d.k_heads = 4;
+                    if (what == job::sinusoid)
+                        d.rotary_dim = 1024, d.q_heads = d.k_heads = 0;
                     cases.push_back(d);
                 }
     for (const rope_pairing pairing : pairings)
@@ -244,6 +248,7 @@ struct work::state {
     rope_positions positions[3] = {ROPE_POSITIONS_INIT, ROPE_POSITIONS_INIT, ROPE_POSITIONS_INIT};
     rope_rows rows = ROPE_ROWS_INIT;
     rope_job job_ = ROPE_JOB_INIT;
+    rope_sinusoid sinusoid = ROPE_SINUSOID_INIT;
     int64_t difference = -4096;
     size_t turn = 0; /* of the random positions */
     char message[256] = "";
@@ -256,6 +261,7 @@ struct work::state {
     bool past = false;
 
     void prepare_table();
+    void prepare_sinusoid();
     void prepare_rotation();
     void set_ready_rows();
     void check(rope_status status)
@@ -277,6 +283,20 @@ void work::state::prepare_table()
     rows.count = what.tokens;
     rows.message = message;
     rows.message_size = sizeof message;
+}
+
+/* In memory of its own: the sums grow from call to call. */
+void work::state::prepare_sinusoid()
+{
+    const size_t bytes = what.tokens * what.rotary_dim * size_of(what.dtype);
+    char *const data = memory(SUMS, what.dtype, bytes);
+    sinusoid.dtype = what.dtype;
+    sinusoid.tokens = what.tokens;
+    sinusoid.positions = positions;
+    sinusoid.src = sinusoid.dst = data;
+    sinusoid.message = message;
+    sinusoid.message_size = sizeof message;
+    q_region = {data, 1, bytes, 0};
 }
 
 /* Rows as a table over all positions of the job: row t for token t. */
@@ -346,6 +366,8 @@ work::work(const library &library, const description &description)
     state_->limit = &limits_of(library.active.c_str());
     if (description.what == job::table || description.what == job::row)
         state_->prepare_table();
+    else if (description.what == job::sinusoid)
+        state_->prepare_sinusoid();
     else
         state_->prepare_rotation();
 }
@@ -363,6 +385,9 @@ void work::run()
     case job::row:
         s.positions[0].start = random_positions()[s.turn++ % context];
         s.check(s.owner->cos_sin(s.plan, s.positions, 1, &s.rows));
+        return;
+    case job::sinusoid:
+        s.check(s.owner->sinusoid_add(s.plan, &s.sinusoid));
         return;
     case job::part: {
         rope_status other = ROPE_OK;

@@ -20,6 +20,7 @@ enum class job {
     part,       /* two parts on two threads */
     copy,       /* out of place */
     partial,    /* a quarter of head_dim 128 */
+    sinusoid,   /* absolute embeddings added to [tokens, 1024] */
     call,       /* one head of two elements: what a call costs */
     table,      /* rows into memory */
     row         /* one row at a random position */
