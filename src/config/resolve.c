@@ -695,7 +695,7 @@ static rope_status read_period(struct rope_config *config, const struct tower *t
     layers->ordinary = whole;
     layers->special = whole;
     if (kind == LAYERS_ALIKE || period == 0) { /* a period of 0: no layer is special */
-        if (whole != part && kind == LAYERS_ALIKE)
+        if (whole != part && kind == LAYERS_ALIKE && !tower->is_known)
             layers->ordinary = ROPE_LAYER_UNKNOWN;
         return ROPE_OK;
     }
