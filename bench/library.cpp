@@ -86,7 +86,9 @@ std::vector<library> load_libraries(const std::string &path)
         find(one.handle, "rope_rotate", &one.rotate);
         find(one.handle, "rope_rotate_part", &one.rotate_part);
         find(one.handle, "rope_cos_sin", &one.cos_sin);
-        find(one.handle, "rope_sinusoid_add", &one.sinusoid_add);
+        /* An older library may lack it; it can still be compared with a newer one. */
+        one.sinusoid_add =
+            reinterpret_cast<decltype(one.sinusoid_add)>(dlsym(one.handle, "rope_sinusoid_add"));
         find(one.handle, "rope_version_string", &one.version_string);
         find(one.handle, "rope_status_string", &one.status_string);
         libraries.push_back(one);

@@ -20,7 +20,7 @@ struct library {
     decltype(&rope_rotate) rotate;
     decltype(&rope_rotate_part) rotate_part;
     decltype(&rope_cos_sin) cos_sin;
-    decltype(&rope_sinusoid_add) sinusoid_add;
+    decltype(&rope_sinusoid_add) sinusoid_add; /* NULL: not there */
     decltype(&rope_version_string) version_string;
     decltype(&rope_status_string) status_string;
     void *handle;

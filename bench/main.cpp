@@ -234,6 +234,8 @@ int main(int argc, char **argv)
     std::vector<std::string> names;
     for (const description &one : all_cases())
         for (const library &set : libraries) {
+            if (one.what == job::sinusoid && set.sinusoid_add == nullptr)
+                continue;
             /* The user's view, on the rows that the README quotes. */
             if (set.name == "auto" &&
                 (one.what != job::apply || one.rotary_dim != 128 || one.pairing != ROPE_HALF ||
