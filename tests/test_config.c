@@ -727,6 +727,30 @@ static void test_profiles(void **state)
         near(rotation.freq[1], profile == ROPE_PROFILE_EXACT ? 0.025 : 0.1);
     }
 
+    /* classes with two bases: an old name of the key that is not read, a base that is not passed on */
+    static const char *const split = "{\"model_type\": \"gemma3_text\", \"rope_scaling\": "
+                                     "{\"type\": \"linear\", \"factor\": 8}}";
+    for (rope_profile profile = 0; profile < 4; profile++) {
+        rope_config *gemma = parse_as(profile, 0, split);
+        must_warn(gemma, "implementations disagree: rope_scaling.type");
+        const int32_t full = rope_config_find(gemma, ROPE_TOWER_TEXT, "full_attention");
+        near(rotation_at(gemma, (size_t)full).freq[0],
+             profile == ROPE_PROFILE_TRANSFORMERS ? 1.0 : 0.125);
+        rope_config_destroy(gemma);
+        rope_config *olmo =
+            parse_as(profile, 0, "{\"model_type\": \"olmo3\", \"rope_theta\": 123456}");
+        const int32_t sliding = rope_config_find(olmo, ROPE_TOWER_TEXT, "sliding_attention");
+        near(rotation_at(olmo, (size_t)sliding).info.theta,
+             profile == ROPE_PROFILE_TRANSFORMERS ? 500000.0 : 123456.0);
+        rope_config_destroy(olmo);
+    }
+    /* ModernBERT scales both kinds of layers */
+    rope_config *bert = parse("{\"model_type\": \"modernbert\", \"rope_scaling\": {\"rope_type\": "
+                              "\"linear\", \"factor\": 4}}");
+    for (size_t i = 0; i < 2; i++)
+        near(rotation_at(bert, i).freq[0], 0.25);
+    rope_config_destroy(bert);
+
     rope_config_options options = ROPE_CONFIG_OPTIONS_INIT;
     options.profile = 4;
     options.message = message;

@@ -57,6 +57,9 @@ enum {
  * proportional factor    divides                   divides                    ignored               divides
  * mrope leftover pairs   axis 0                    axis 0                     axis 0                fourth axis
  * MiniMax rotary_dim     read                      ignored (whole head)       read                  read
+ * Gemma 3, OLMo 3, ...:  read                      ignored: default           read                  read
+ *  rope_scaling.type
+ * OLMo 3 sliding layers  rope_theta                500000                     rope_theta            rope_theta
  * PhiMoE above original  long list, long m         short list, long m         as EXACT              as EXACT
  *
  * "length" for VLLM is max_model_len, for GGML n_ctx: they choose once, not for each sequence.

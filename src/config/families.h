@@ -63,7 +63,8 @@ enum {
     GLOBAL_HEAD_DIM =
         1 << 15, /* full_attention has heads of global_head_dim, 512 where the file is silent */
     COMPRESSED = 1 << 16, /* DeepSeek-V4: rotations "main" and "compress" */
-    INVERSE_OUTPUT = 1 << 17
+    INVERSE_OUTPUT = 1 << 17,
+    LOCAL_SCALED = 1 << 18 /* with SPLIT_THETA: rope_scaling is of sliding_attention too */
 };
 
 struct rope_family {

@@ -140,10 +140,21 @@ static rope_status read_scheme(struct rope_config *config, const struct rope_blo
     const char *word = NULL;
     int found = 0;
     rope_status status = rope_object_text(config, object, NAMES("rope_type"), &word, &found);
-    if (status == ROPE_OK && !found) /* rope_type wins over type */
+    const int is_old = !found;
+    if (status == ROPE_OK && is_old) /* rope_type wins over type */
         status = rope_object_text(config, object, NAMES("type"), &word, &found);
     if (status != ROPE_OK)
         return status;
+    if (found && is_old && block->outer.json == NULL && (block->family->flags & SPLIT_THETA) != 0) {
+        if (!rope_config_warn(
+                config,
+                "implementations disagree: %s: transformers 5 ignores it for this model type, "
+                "which it must call rope_type",
+                rope_object_name(config, object, "type")))
+            return ROPE_ERR_MEMORY;
+        if (config->profile == ROPE_PROFILE_TRANSFORMERS)
+            return ROPE_OK;
+    }
     if (!found) {
         spec->scheme = ROPE_SCHEME_DEFAULT;
         return has_scaling(object->json)

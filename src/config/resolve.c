@@ -490,12 +490,25 @@ static rope_status add_entries(struct rope_config *config, struct tower *tower)
                                    tower->theta_is_default);
     if (status != ROPE_OK)
         return status;
-    double local = config->entries[tower->first].spec->theta;
-    if (tower->local_theta != 0.0)
+    const double theta = config->entries[tower->first].spec->theta;
+    double local = theta;
+    if (tower->local_theta != 0.0) {
         local = tower->local_theta;
-    else if (tower->family.local_theta != 0.0)
+    } else if (tower->family.local_theta != 0.0) {
         local = tower->family.local_theta;
-    return add_entry(config, tower, sliding_attention, NULL, NULL, local, 0);
+    } else if (tower->is_known && tower->family.theta != theta) { /* OLMo 3 */
+        if (!rope_config_warn(config,
+                              "implementations disagree: %s = %g: in sliding layers transformers "
+                              "takes that of the class, %g",
+                              rope_object_name(config, &tower->object, "rope_theta"), theta,
+                              tower->family.theta))
+            return ROPE_ERR_MEMORY;
+        if (config->profile == ROPE_PROFILE_TRANSFORMERS)
+            local = tower->family.theta;
+    }
+    const int scaled = (tower->family.flags & LOCAL_SCALED) != 0;
+    return add_entry(config, tower, sliding_attention, scaled ? &tower->block : NULL, NULL, local,
+                     0);
 }
 
 /* ---- Layers ----------------------------------------------------------------------------------- */
