@@ -214,15 +214,15 @@ std::vector<description> all_cases()
                     cases.push_back(d);
                 }
     for (const rope_pairing pairing : pairings)
-        for (const size_t tokens : {1, 16, 128, 512, 2048})
+        for (const size_t tokens : {1u, 16u, 128u, 512u, 2048u})
             cases.push_back({job::apply, ROPE_F64, pairing, head_dim, q_heads, k_heads, tokens});
 
     /* Other widths and numbers of heads. */
     for (const rope_dtype dtype : {ROPE_F32, ROPE_BF16})
-        for (const size_t tokens : {1, 512}) {
-            for (const size_t d : {64, 80, 96, 256})
+        for (const size_t tokens : {1u, 512u}) {
+            for (const size_t d : {64u, 80u, 96u, 256u})
                 cases.push_back({job::apply, dtype, ROPE_HALF, d, q_heads, k_heads, tokens});
-            for (const size_t heads : {8, 16, 64})
+            for (const size_t heads : {8u, 16u, 64u})
                 cases.push_back({job::apply, dtype, ROPE_HALF, head_dim, heads, heads / 4, tokens});
             cases.push_back({job::apply, dtype, ROPE_HALF, head_dim, q_heads, 1, tokens});
             cases.push_back({job::partial, dtype, ROPE_HALF, 32, q_heads, k_heads, tokens});

@@ -5,7 +5,7 @@
 # Builds the library and the suite, runs it and leaves one file, the raw output of Google Benchmark, in
 # bench-results/.  Nothing is sent anywhere.
 #   default  15 repetitions of what the dashboard shows, under 10 minutes
-#   --quick  5 repetitions of the main rows, under a minute
+#   --quick  9 repetitions of the main rows, under a minute
 #   --full   15 repetitions of everything there is; takes about an hour
 #
 #   ROPE_BENCH_BUILD    where to build (build/bench)
@@ -34,8 +34,8 @@ while [ $# -gt 0 ]; do
 done
 case $mode in
 quick)
-    repetitions=5 min_time=0.005
-    filter="^(apply|apply_rows|decode|table)/isa:$vector/dtype:(f32|bf16)(/pair:half)?/d:128(/hq:32/hkv:8)?/seq:(1|128|2048)/"
+    repetitions=9
+    filter="^(apply|apply_rows|decode|table|row|call)/isa:$vector/dtype:(f32|bf16|f16)(/pair:[a-z]*)?/d:(128|2)(/hq:(32|1)/hkv:[08])?/seq:(1|128|2048|8192)/"
     ;;
 default)
     # Not: scalar beyond 512 tokens, and beyond 8,192 tokens all but the main jobs in half-split.
