@@ -724,7 +724,7 @@ static void test_aliases(void **state)
     k.given.dst = data.q; /* q's source */
     refuse(ROPE_ERR_ALIAS, "k.dst", "q.src");
     reset();
-    q.given.dst = data.k - 1;
+    q.given.dst = data.q_out + last;       /* runs on into k */
     refuse(ROPE_ERR_ALIAS, "q.dst", "k."); /* of k both source and destination */
     reset();
     k.given.src = data.q; /* the same source twice is read only */
