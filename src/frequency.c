@@ -150,43 +150,68 @@ static double rounded_ln(double x)
     return isfinite(x) && x > 0.0 ? rope_wide_ln(x).hi : (double)NAN;
 }
 
+/* -log2 of e_i at a whole pair i */
+static rope_wide fall(rope_wide log2_theta, double i, size_t pairs)
+{
+    return rope_wide_negate(log2_power(log2_theta, (size_t)i, pairs));
+}
+
 struct rope_ramp rope_frequency_yarn_ramp(size_t pairs, double theta, double original_length,
                                           double beta_fast, double beta_slow, int no_truncate)
 {
     static const double pi = 0x1.921fb54442d18p+1;
     const double dim = (double)(2 * pairs), ln_theta = rounded_ln(theta);
-    double low = dim * rounded_ln(original_length / (beta_fast * 2.0 * pi)) / (2.0 * ln_theta);
-    double high = dim * rounded_ln(original_length / (beta_slow * 2.0 * pi)) / (2.0 * ln_theta);
+    const double low =
+        dim * rounded_ln(original_length / (beta_fast * 2.0 * pi)) / (2.0 * ln_theta);
+    const double high =
+        dim * rounded_ln(original_length / (beta_slow * 2.0 * pi)) / (2.0 * ln_theta);
+    struct rope_ramp ramp = {low, high, {{0}}, {{0}}};
     if (!no_truncate) {
-        low = floor(low);
-        high = ceil(high);
+        ramp.low = floor(low);
+        ramp.high = ceil(high);
     }
-    if (low < 0.0)
-        low = 0.0;
-    if (high > dim - 1.0)
-        high = dim - 1.0;
-    if (low == high)
-        high += 0.001;
-    return (struct rope_ramp){low, high};
+    if (ramp.low < 0.0)
+        ramp.low = 0.0;
+    if (ramp.high > dim - 1.0)
+        ramp.high = dim - 1.0;
+    const int is_empty = ramp.low == ramp.high;
+    if (is_empty)
+        ramp.high += 0.001;
+    if (!(ramp.low < ramp.high) || !isfinite(ramp.high))
+        return ramp;
+
+    const rope_wide log2_theta = rope_wide_log2(theta);
+    const rope_wide log2_turns = subtract(rope_wide_log2(original_length), log2_two_pi);
+    ramp.begin = no_truncate && low > 0.0 ? subtract(log2_turns, rope_wide_log2(beta_fast))
+                                          : fall(log2_theta, ramp.low, pairs);
+    if (is_empty)
+        ramp.end = rope_wide_add(ramp.begin, rope_wide_multiply(rope_wide_from_double(0.001),
+                                                                fall(log2_theta, 1.0, pairs)));
+    else
+        ramp.end = no_truncate && high < dim - 1.0 ? subtract(log2_turns, rope_wide_log2(beta_slow))
+                                                   : fall(log2_theta, ramp.high, pairs);
+    return ramp;
 }
 
 void rope_frequency_yarn(rope_dd *freq, size_t pairs, double theta, double factor,
                          struct rope_ramp ramp)
 {
     const rope_wide log2_theta = rope_wide_log2(theta), log2_factor = rope_wide_log2(factor);
+    const rope_dd span = rope_wide_to_dd(subtract(ramp.end, ramp.begin));
     for (size_t i = 0; i < pairs; i++) {
         const rope_wide log2_kept = log2_power(log2_theta, i, pairs);
         const rope_dd kept = rope_wide_exp2(log2_kept);
         const rope_dd interpolated = rope_wide_exp2(subtract(log2_kept, log2_factor));
-        const double weight = ((double)i - ramp.low) / (ramp.high - ramp.low);
-        if (weight <= 0.0) {
+        const rope_dd done = rope_wide_to_dd(subtract(rope_wide_negate(log2_kept), ramp.begin));
+        const rope_dd rest = rope_wide_to_dd(rope_wide_add(ramp.end, log2_kept));
+        if (done.hi <= 0.0) {
             freq[i] = kept;
-        } else if (weight >= 1.0) {
+        } else if (rest.hi <= 0.0) {
             freq[i] = interpolated;
         } else {
-            const rope_dd rest = rope_dd_add((rope_dd){1.0, 0.0}, (rope_dd){-weight, 0.0});
-            freq[i] = rope_dd_add(rope_dd_multiply(interpolated, (rope_dd){weight, 0.0}),
-                                  rope_dd_multiply(kept, rest));
+            freq[i] = rope_dd_divide(
+                rope_dd_add(rope_dd_multiply(interpolated, done), rope_dd_multiply(kept, rest)),
+                span);
         }
     }
 }

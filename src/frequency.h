@@ -3,7 +3,7 @@
 #ifndef ROPE_FREQUENCY_H
 #define ROPE_FREQUENCY_H
 
-#include "dd.h"
+#include "wide.h"
 #include <stddef.h>
 
 /*
@@ -50,16 +50,18 @@ void rope_frequency_ntk_mixed(rope_dd *freq, size_t pairs, double theta, double 
  * Where the ramp of YaRN begins and ends, in pairs:  c(beta) = d ln(original_length / (beta 2 pi)) / (2 ln theta),
  * low = max(floor c(beta_fast), 0), high = min(ceil c(beta_slow), d - 1), floor and ceil left out with no_truncate; where both
  * are equal high is 0.001 more.  In f64, operation by operation as written by transformers, with correctly rounded
- * logarithms.  Not finite where no c is.  theta > 1.
+ * logarithms: that decides floor and ceil.  begin and end are -log2 of e_i at the same ends, not rounded to f64.  Low and
+ * high are not finite where no c is.  theta > 1.
  */
 struct rope_ramp {
     double low, high;
+    rope_wide begin, end;
 };
 struct rope_ramp rope_frequency_yarn_ramp(size_t pairs, double theta, double original_length,
                                           double beta_fast, double beta_slow, int no_truncate);
 
 /*
- * f_i = e_i / factor r_i + e_i (1 - r_i), r_i = (i - low) / (high - low) in f64, at least 0 and at most 1; exactly e_i and
+ * f_i = e_i / factor r_i + e_i (1 - r_i), r_i = (i - low) / (high - low), at least 0 and at most 1; exactly e_i and
  * e_i / factor at these two.  YaRN (arXiv:2309.00071), section 3.2.  low < high.
  */
 void rope_frequency_yarn(rope_dd *freq, size_t pairs, double theta, double factor,

@@ -150,22 +150,41 @@ static void yarn_mscale(mpfr_ptr out, double weight, double k, double s)
         mpfr_set_ui(out, 1, MPFR_RNDN);
 }
 
-/* Sets out to e_i (1 - ramp) + e_i / s ramp; the ramp is one of f64 numbers. */
-static void yarn_blend(mpfr_ptr out, size_t i, double low, double high, double s)
+/* out = d ln(L / (2 pi beta)) / (2 ln theta) */
+static void yarn_end(mpfr_ptr out, const rope_spec *spec, size_t d, double beta)
 {
-    double ramp = ((double)i - low) / (high - low);
-    ramp = ramp < 0 ? 0 : ramp > 1 ? 1 : ramp;
-    mpfr_t part;
-    mpfr_init2(part, BITS);
+    mpfr_t divisor;
+    mpfr_init2(divisor, BITS);
+    mpfr_const_pi(divisor, MPFR_RNDN);
+    mpfr_mul_d(divisor, divisor, 2 * beta, MPFR_RNDN);
+    mpfr_ui_div(out, spec->original_length, divisor, MPFR_RNDN);
+    mpfr_log(out, out, MPFR_RNDN);
+    mpfr_mul_ui(out, out, d, MPFR_RNDN);
+    mpfr_set_d(divisor, spec->theta, MPFR_RNDN);
+    mpfr_log(divisor, divisor, MPFR_RNDN);
+    mpfr_div(out, out, divisor, MPFR_RNDN);
+    mpfr_div_2ui(out, out, 1, MPFR_RNDN);
+    mpfr_clear(divisor);
+}
+
+/* Sets out to e_i (1 - ramp) + e_i / s ramp */
+static void yarn_blend(mpfr_ptr out, size_t i, mpfr_srcptr low, mpfr_srcptr high, double s)
+{
+    mpfr_t ramp, part;
+    mpfr_inits2(BITS, ramp, part, (mpfr_ptr)NULL);
+    mpfr_sub(part, high, low, MPFR_RNDN);
+    mpfr_ui_sub(ramp, i, low, MPFR_RNDN);
+    mpfr_div(ramp, ramp, part, MPFR_RNDN);
+    if (mpfr_sgn(ramp) < 0)
+        mpfr_set_ui(ramp, 0, MPFR_RNDN);
+    if (mpfr_cmp_ui(ramp, 1) > 0)
+        mpfr_set_ui(ramp, 1, MPFR_RNDN);
     mpfr_div_d(part, out, s, MPFR_RNDN);
-    mpfr_mul_d(part, part, ramp, MPFR_RNDN);
-    mpfr_t rest;
-    mpfr_init2(rest, BITS);
-    mpfr_set_ui(rest, 1, MPFR_RNDN);
-    mpfr_sub_d(rest, rest, ramp, MPFR_RNDN);
-    mpfr_mul(out, out, rest, MPFR_RNDN);
+    mpfr_mul(part, part, ramp, MPFR_RNDN);
+    mpfr_ui_sub(ramp, 1, ramp, MPFR_RNDN);
+    mpfr_mul(out, out, ramp, MPFR_RNDN);
     mpfr_add(out, out, part, MPFR_RNDN);
-    mpfr_clears(part, rest, (mpfr_ptr)NULL);
+    mpfr_clears(ramp, part, (mpfr_ptr)NULL);
 }
 
 /* By wavelength, as published. */
@@ -268,6 +287,8 @@ static void truth_compute(struct truth *truth, const rope_spec *spec)
     truth->theta = rounded(base);
 
     double low = 0, high = 0;
+    mpfr_t ramp_low, ramp_high;
+    mpfr_inits2(BITS, ramp_low, ramp_high, (mpfr_ptr)NULL);
     if (spec->scheme == ROPE_SCHEME_YARN) {
         const double two_ln = 2 * rounded_ln(spec->theta);
         low = (double)d * rounded_ln(L / (spec->beta_fast * 2 * M_PI)) / two_ln;
@@ -279,6 +300,14 @@ static void truth_compute(struct truth *truth, const rope_spec *spec)
         if (low == high)
             high += 0.001;
         truth->refused = low > high;
+        mpfr_set_d(ramp_low, low, MPFR_RNDN);
+        mpfr_set_d(ramp_high, high, MPFR_RNDN);
+        if (spec->no_truncate && low > 0)
+            yarn_end(ramp_low, spec, d, spec->beta_fast);
+        if (spec->no_truncate && high < (double)d - 1)
+            yarn_end(ramp_high, spec, d, spec->beta_slow);
+        if (mpfr_equal_p(ramp_low, ramp_high))
+            mpfr_add_d(ramp_high, ramp_low, 0.001, MPFR_RNDN);
         yarn_mscale(number, spec->mscale_log, 1, s);
         if (spec->mscale != 0 && spec->mscale_all_dim != 0) {
             mpfr_t divisor;
@@ -323,7 +352,7 @@ static void truth_compute(struct truth *truth, const rope_spec *spec)
             ntk_mixed(f, i, pairs, s, spec->ntk_exponent);
             break;
         case ROPE_SCHEME_YARN:
-            yarn_blend(f, i, low, high, s);
+            yarn_blend(f, i, ramp_low, ramp_high, s);
             break;
         case ROPE_SCHEME_LONGROPE:
             mpfr_div_d(f, f, truth->is_long ? spec->long_factor[i] : spec->short_factor[i],
@@ -343,7 +372,7 @@ static void truth_compute(struct truth *truth, const rope_spec *spec)
         if (spec->divisors != NULL)
             mpfr_div_d(f, f, spec->divisors[i], MPFR_RNDN);
     }
-    mpfr_clears(base, number, (mpfr_ptr)NULL);
+    mpfr_clears(base, number, ramp_low, ramp_high, (mpfr_ptr)NULL);
 }
 
 /* hi is the f64 nearest to the value and hi + lo within `tolerance` of it, relatively. */
