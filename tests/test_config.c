@@ -175,6 +175,19 @@ static void CF02(void **state)
     near(rotation_of(config).info.attention_factor, sqrt(1.0 + log(4.0) / log(4096.0)));
 }
 
+/* The length outside the block wins over the one in it, as in transformers. */
+static void CF02_both(void **state)
+{
+    (void)state;
+    rope_config *config = parse(
+        "{" COMMON ", \"original_max_position_embeddings\": 4096, \"rope_scaling\": {\"type\": "
+        "\"longrope\", \"original_max_position_embeddings\": 8192, " LISTS "}}");
+    must_warn(config,
+              "implementations disagree: rope_scaling.original_max_position_embeddings = 8192, and "
+              "4096 outside the block");
+    near(rotation_of(config).info.attention_factor, 1.1902380714238083);
+}
+
 static void CF03(void **state)
 {
     (void)state;
@@ -1044,6 +1057,11 @@ static void test_warnings(void **state)
     must_warn(config,
               "unknown model_type brand_new: read by its ordinary keys, with half-split pairs");
     rope_config_destroy(config);
+    /* escapes: a letter, and characters of 2, 3 and 4 bytes, each of which is shown as a question mark */
+    config = parse("{\"\\u0068ead_dim\": 64, \"rope_theta\": 10000, \"model_type\": "
+                   "\"a\\\"\\u00e9\\u20AC\\ud83d\\ude00\"}");
+    must_warn(config, "unknown model_type a\"?????????: read");
+    rope_config_destroy(config);
     config = parse("{\"head_dim\": 64, \"rope_theta\": 10000, \"rope_scaling\": {\"type\": "
                    "\"linear\", \"factor\": 2}, "
                    "\"rope_parameters\": {\"rope_type\": \"linear\", \"factor\": 4}}");
@@ -1458,35 +1476,21 @@ int main(void)
 {
 #define TEST_(name) cmocka_unit_test(name)
     const struct CMUnitTest tests[] = {
-        TEST_(CF01),
-        TEST_(CF02),
-        TEST_(CF03),
-        TEST_(CF05),
-        TEST_(CF06),
-        TEST_(CF07),
-        TEST_(CF08),
-        TEST_(LD01),
-        TEST_(PD01),
-        TEST_(PD02),
-        TEST_(PD03),
-        TEST_(PD04),
-        TEST_(MR01),
-        TEST_(MR04),
-        TEST_(MR06),
-        TEST_(DG02),
-        TEST_(AF01),
-        TEST_(AF03),
-        TEST_(AF04),
-        TEST_(LR01),
-        TEST_(LR03),
-        TEST_(SF06),
-        TEST_(test_profiles),
-        TEST_(test_layers),
-        TEST_(test_query_scales),
-        TEST_(test_classes),
-        TEST_(test_warnings),
-        TEST_(test_refused),
-        TEST_(test_gguf),
+        TEST_(CF01),           TEST_(CF02),
+        TEST_(CF02_both),      TEST_(CF03),
+        TEST_(CF05),           TEST_(CF06),
+        TEST_(CF07),           TEST_(CF08),
+        TEST_(LD01),           TEST_(PD01),
+        TEST_(PD02),           TEST_(PD03),
+        TEST_(PD04),           TEST_(MR01),
+        TEST_(MR04),           TEST_(MR06),
+        TEST_(DG02),           TEST_(AF01),
+        TEST_(AF03),           TEST_(AF04),
+        TEST_(LR01),           TEST_(LR03),
+        TEST_(SF06),           TEST_(test_profiles),
+        TEST_(test_layers),    TEST_(test_query_scales),
+        TEST_(test_classes),   TEST_(test_warnings),
+        TEST_(test_refused),   TEST_(test_gguf),
         TEST_(test_interface),
     };
     return cmocka_run_group_tests_name("config", tests, NULL, NULL);
