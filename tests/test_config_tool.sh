@@ -4,6 +4,7 @@
 # rope config, and --config of the other commands: JSON and GGUF files, layers, heads of MLA, refusals.
 set -eu
 rope=$1
+files=$(cd "$(dirname "$0")/config" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -62,6 +63,10 @@ JSON
 expect dynamic '"theta": 19710.43645631' '"angle": "exact"'
 "$rope" config --profile vllm dynamic.json >dynamic
 expect dynamic '"theta": 31082.2366671688' '"angle": "f32"'
+
+# the published file of Llama 3.1 8B; pairs 29 and 34 are blended by 1.2074839 and 5.2573266
+"$rope" config "$files/llama-3.1-8b.json" >llama
+expect llama '"head_dim": 128' '"theta": 500000' '0.0021665707' '0.00017850781' '"warnings": []'
 
 # ---- The same rows as without a configuration -----------------------------------------------------
 
