@@ -22,13 +22,11 @@
             ".incbin \"" file "\"\n.byte 0\n.popsection\n");                   \
     extern const char name[]
 
-#define FILES(X)                                                                            \
-    X(onnx)                                                                                 \
-    X(ggml1)                                                                                \
-    X(ggml2)                                                                                \
-    X(modules1)                                                                             \
-    X(modules2) X(modules3) X(huggingface1) X(huggingface2) X(huggingface3) X(huggingface4) \
-        X(huggingface5) X(huggingface6)
+/* clang-format off */
+#define FILES(X) \
+    X(onnx) X(ggml1) X(ggml2) X(modules1) X(modules2) X(modules3) \
+    X(huggingface1) X(huggingface2) X(huggingface3) X(huggingface4) X(huggingface5) X(huggingface6)
+/* clang-format on */
 
 #define EMBED_PAIR(name)                                          \
     EMBED(golden_##name##_text, ROPE_TEST_DATA "/" #name ".txt"); \
