@@ -69,6 +69,15 @@ int main(int argc, char **argv)
     (void)argv;
     return (int)_mm512_cvtsd_f64(Sleef_finz_sincospid8_u05avx512f(_mm512_set1_pd(argc)).x);
 }")
+  rope_set(avx512_bf16
+    "-mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512bf16 -mavx2 -mfma -mf16c" "
+#include <immintrin.h>
+int main(int argc, char **argv)
+{
+    (void)argv;
+    const __m512 v = _mm512_set1_ps((float)argc);
+    return ((short *)&(__m512i[]){(__m512i)_mm512_cvtne2ps_pbh(v, v)})[0] == 0;
+}")
 else()
   rope_set(scalar "" "${probe_scalar_fma}")
 endif()
@@ -88,6 +97,7 @@ if(NOT ROPE_CAN_BUILD_SCALAR)
     "Sleef_cinz_sincospid1_u05purec on x86, Sleef_finz_sincospid1_u05purecfma elsewhere")
 endif()
 set(ROPE_SETS ${ROPE_COMPILED_SETS})
-list(REMOVE_ITEM ROPE_SETS scalar_fma)
+# "scalar" and "avx512" compiled a second time, for CPUs that can do more.
+list(REMOVE_ITEM ROPE_SETS scalar_fma avx512_bf16)
 list(JOIN ROPE_SETS " " set_names)
 message(STATUS "Kernel sets: ${set_names} (SLEEF ${SLEEF_VERSION})")

@@ -158,6 +158,7 @@ extern const struct rope_kernels rope_kernels_scalar;
 extern const struct rope_kernels rope_kernels_scalar_fma; /* x86 with FMA */
 extern const struct rope_kernels rope_kernels_avx2;
 extern const struct rope_kernels rope_kernels_avx512;
+extern const struct rope_kernels rope_kernels_avx512_bf16; /* with AVX512_BF16 */
 extern const struct rope_kernels rope_kernels_neon;
 
 #endif

@@ -255,7 +255,7 @@ RV __m512i rv_bits_bf16(__m512 v)
     const __m512i even = _mm512_and_si512(_mm512_srli_epi32(bits, 16), _mm512_set1_epi32(1));
     return _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)), even);
 }
-RV __m512i rv_pack_bf16(rv_f32x2 v)
+RV __m512i rv_pack_integer_bf16(rv_f32x2 v)
 {
     if (__builtin_expect(_mm512_cmp_ps_mask(v.a, v.b, _CMP_UNORD_Q) != 0, 0)) {
         v.a = rv_quiet_bf16(v.a);
@@ -264,6 +264,25 @@ RV __m512i rv_pack_bf16(rv_f32x2 v)
     return _mm512_mask_blend_epi16(0xaaaaaaaau, _mm512_srli_epi32(rv_bits_bf16(v.a), 16),
                                    rv_bits_bf16(v.b));
 }
+#ifdef __AVX512BF16__
+/* The instruction rounds as we do, but takes subnormal values for zero: blocks with one go the other way. */
+RV __m512i rv_pack_bf16(rv_f32x2 v)
+{
+    const __mmask16 subnormal =
+        _mm512_fpclass_ps_mask(v.a, 0x20) | _mm512_fpclass_ps_mask(v.b, 0x20);
+    if (__builtin_expect(subnormal != 0, 0))
+        return rv_pack_integer_bf16(v);
+    const __m512i alternate =
+        _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7, 22, 6,
+                         21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    return _mm512_permutexvar_epi16(alternate, (__m512i)_mm512_cvtne2ps_pbh(v.b, v.a));
+}
+#else
+RV __m512i rv_pack_bf16(rv_f32x2 v)
+{
+    return rv_pack_integer_bf16(v);
+}
+#endif
 RV rv_f32x2 rv_load_bf16(const uint16_t *p, size_t n)
 {
     const __m512i v = rv_load_16(p, n);

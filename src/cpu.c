@@ -21,7 +21,8 @@ uint32_t rope_cpu_features(void)
         AVX512F = 1 << 16,
         AVX512DQ = 1 << 17,
         AVX512BW = 1 << 30
-    }; /* leaf 7, ebx */
+    };                             /* leaf 7, ebx */
+    enum { AVX512_BF16 = 1 << 5 }; /* leaf 7.1, eax */
     const uint32_t avx512vl = UINT32_C(1) << 31;
     const uint64_t ymm = 0x6, zmm = 0xe6; /* SSE and AVX; opmask and both zmm states besides */
 
@@ -37,6 +38,10 @@ uint32_t rope_cpu_features(void)
     features |= ROPE_CPU_AVX2;
     if ((saved & zmm) == zmm && (b & AVX512F) && (b & AVX512DQ) && (b & AVX512BW) && (b & avx512vl))
         features |= ROPE_CPU_AVX512;
+    else
+        return features;
+    if (__get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & AVX512_BF16))
+        features |= ROPE_CPU_BF16;
     return features;
 }
 

@@ -10,40 +10,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct set {
-    rope_isa isa;
-    uint32_t needs; /* feature bits of cpu.h */
-    const struct rope_kernels *kernels;
-};
-
 /* Best first.  A set that appears twice is taken in the first form that the CPU can run. */
-static const struct set sets[] = {
+static const struct rope_kernel_set sets[] = {
+#ifdef ROPE_HAVE_AVX512_BF16
+    {"avx512_bf16", ROPE_ISA_AVX512, ROPE_CPU_AVX512 | ROPE_CPU_BF16, &rope_kernels_avx512_bf16},
+#endif
 #ifdef ROPE_HAVE_AVX512
-    {ROPE_ISA_AVX512, ROPE_CPU_AVX512, &rope_kernels_avx512},
+    {"avx512", ROPE_ISA_AVX512, ROPE_CPU_AVX512, &rope_kernels_avx512},
 #endif
 #ifdef ROPE_HAVE_AVX2
-    {ROPE_ISA_AVX2, ROPE_CPU_AVX2, &rope_kernels_avx2},
+    {"avx2", ROPE_ISA_AVX2, ROPE_CPU_AVX2, &rope_kernels_avx2},
 #endif
 #ifdef ROPE_HAVE_NEON
-    {ROPE_ISA_NEON, ROPE_CPU_NEON, &rope_kernels_neon},
+    {"neon", ROPE_ISA_NEON, ROPE_CPU_NEON, &rope_kernels_neon},
 #endif
 #ifdef ROPE_HAVE_SCALAR_FMA
-    {ROPE_ISA_SCALAR, ROPE_CPU_FMA, &rope_kernels_scalar_fma},
+    {"scalar_fma", ROPE_ISA_SCALAR, ROPE_CPU_FMA, &rope_kernels_scalar_fma},
 #endif
-    {ROPE_ISA_SCALAR, 0, &rope_kernels_scalar},
+    {"scalar", ROPE_ISA_SCALAR, 0, &rope_kernels_scalar},
 };
 enum { SETS = sizeof sets / sizeof sets[0] };
 
 /* The outcome of a failed choice is published like any other. */
-static const struct set no_set = {ROPE_ISA_NONE, 0, NULL};
+static const struct rope_kernel_set no_set = {"none", ROPE_ISA_NONE, 0, NULL};
 
-static _Atomic(const struct set *) active;
+static _Atomic(const struct rope_kernel_set *) active;
 
 static const char *const names[] = {"none", "scalar", "avx2", "avx512", "neon"};
 enum { NAMES = sizeof names / sizeof names[0] };
 
 /* The best set that runs here; of `isa` alone unless that is ROPE_ISA_NONE. */
-static const struct set *best_set(rope_isa isa)
+static const struct rope_kernel_set *best_set(rope_isa isa)
 {
     const uint32_t features = rope_cpu_features();
     for (size_t i = 0; i < SETS; i++)
@@ -52,7 +49,7 @@ static const struct set *best_set(rope_isa isa)
     return &no_set;
 }
 
-static const struct set *chosen_set(void)
+static const struct rope_kernel_set *chosen_set(void)
 {
 #if defined(__GLIBC__)
     const char *wanted = secure_getenv("ROPE_ISA");
@@ -68,14 +65,24 @@ static const struct set *chosen_set(void)
 }
 
 /* Racing first callers find the same set and store the same pointer. */
-static const struct set *active_set(void)
+static const struct rope_kernel_set *active_set(void)
 {
-    const struct set *set = atomic_load_explicit(&active, memory_order_acquire);
+    const struct rope_kernel_set *set = atomic_load_explicit(&active, memory_order_acquire);
     if (set == NULL) {
         set = chosen_set();
         atomic_store_explicit(&active, set, memory_order_release);
     }
     return set;
+}
+
+const struct rope_kernel_set *rope_kernel_set_at(size_t index)
+{
+    return index < SETS ? &sets[index] : NULL;
+}
+
+int rope_kernel_set_runs(const struct rope_kernel_set *set)
+{
+    return (set->needs & ~rope_cpu_features()) == 0;
 }
 
 const struct rope_kernels *rope_kernels_for(rope_isa isa)
@@ -85,7 +92,7 @@ const struct rope_kernels *rope_kernels_for(rope_isa isa)
 
 const struct rope_kernels *rope_kernels_active(rope_isa *isa)
 {
-    const struct set *set = active_set();
+    const struct rope_kernel_set *set = active_set();
     *isa = set->isa;
     return set->kernels;
 }

@@ -3,6 +3,7 @@
  * Every slot of every kernel set against the slow reference, bit for bit, between guard pages. Must
  * not go through the public functions: what is tested here is the contract of kernels.h.
  */
+#include "kernel_sets.h"
 #include "reference.h"
 #include "support.h"
 
@@ -134,33 +135,6 @@ static size_t next_length(rope_isa isa, size_t length)
         if (wide[i] > length && !(test_reduced() && wide[i] > 80))
             return wide[i];
     return 0;
-}
-
-/*
- * What is tested: what dispatch gives for each set, and the scalar set in its form without FMA
- * instructions, which dispatch hides from CPUs that have them.
- */
-struct set {
-    const char *name;
-    rope_isa isa;
-    const struct rope_kernels *kernels; /* NULL = cannot run here */
-};
-static struct set sets[TEST_ISAS + 1];
-
-static const struct set *set_of(void **state)
-{
-    const struct set *set = *state;
-    if (!set->kernels) {
-        print_message("skipped: the set %s cannot run here\n", set->name);
-        skip();
-    }
-    const char *wanted = getenv("ROPE_ISA");
-    if (test_reduced() && wanted && strcmp(wanted, rope_isa_name(set->isa)) != 0) {
-        print_message("skipped: the emulator is here for %s, not for %s\n", wanted, set->name);
-        skip();
-    }
-    test_f16_ties_for(set->isa);
-    return set;
 }
 
 /* ---- Every slot is there ---- */
@@ -1036,13 +1010,10 @@ int main(void)
         {"powers", test_powers},
     };
     enum { FAMILIES = sizeof families / sizeof *families };
-    static char names[FAMILIES * (TEST_ISAS + 1)][48];
-    static struct CMUnitTest tests[FAMILIES * (TEST_ISAS + 1)];
-    for (int i = 0; i < TEST_ISAS; i++)
-        sets[i] =
-            (struct set){rope_isa_name(test_isas[i]), test_isas[i], rope_kernels_for(test_isas[i])};
-    sets[TEST_ISAS] = (struct set){"scalar_without_fma", ROPE_ISA_SCALAR, &rope_kernels_scalar};
-    for (int i = 0; i < FAMILIES * (TEST_ISAS + 1); i++) {
+    static char names[FAMILIES * 2 * TEST_ISAS][48];
+    static struct CMUnitTest tests[FAMILIES * 2 * TEST_ISAS];
+    const int count = list_sets();
+    for (int i = 0; i < FAMILIES * count; i++) {
         struct set *set = &sets[i / FAMILIES];
         snprintf(names[i], sizeof names[i], "%s/%s", families[i % FAMILIES].name, set->name);
         tests[i] = (struct CMUnitTest){

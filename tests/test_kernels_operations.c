@@ -3,6 +3,7 @@
  * The slots of operations beside the rotation in every kernel set, bit for bit against their contract, between guard
  * pages; and the generator of dropout against its published vectors.  Must not go through the public functions.
  */
+#include "kernel_sets.h"
 #include "support.h"
 
 #include "dispatch.h"
@@ -17,30 +18,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* What dispatch gives for each set, and the scalar set in its form without FMA instructions. */
-struct set {
-    const char *name;
-    rope_isa isa;
-    const struct rope_kernels *kernels; /* NULL = cannot run here */
-};
-static struct set sets[TEST_ISAS + 1];
-
-static const struct set *set_of(void **state)
-{
-    const struct set *set = *state;
-    if (!set->kernels) {
-        print_message("skipped: the set %s cannot run here\n", set->name);
-        skip();
-    }
-    const char *wanted = getenv("ROPE_ISA");
-    if (test_reduced() && wanted && strcmp(wanted, rope_isa_name(set->isa)) != 0) {
-        print_message("skipped: the emulator is here for %s, not for %s\n", wanted, set->name);
-        skip();
-    }
-    test_f16_ties_for(set->isa);
-    return set;
-}
 
 /* ---- add ---- */
 
@@ -171,13 +148,10 @@ static int free_memory(void **state)
 
 int main(void)
 {
-    static char names[TEST_ISAS + 1][32];
-    struct CMUnitTest tests[TEST_ISAS + 2] = {cmocka_unit_test(test_philox)};
-    for (int i = 0; i < TEST_ISAS; i++)
-        sets[i] =
-            (struct set){rope_isa_name(test_isas[i]), test_isas[i], rope_kernels_for(test_isas[i])};
-    sets[TEST_ISAS] = (struct set){"scalar_without_fma", ROPE_ISA_SCALAR, &rope_kernels_scalar};
-    for (int i = 0; i <= TEST_ISAS; i++) {
+    static char names[2 * TEST_ISAS][32];
+    struct CMUnitTest tests[2 * TEST_ISAS + 1] = {cmocka_unit_test(test_philox)};
+    const int count = list_sets();
+    for (int i = 0; i < count; i++) {
         snprintf(names[i], sizeof names[i], "add/%s", sets[i].name);
         tests[i + 1] =
             (struct CMUnitTest){.name = names[i], .test_func = test_add, .initial_state = &sets[i]};
