@@ -864,6 +864,7 @@ static void test_layers(void **state)
     check_layers("{\"model_type\": \"zamba2\", " HEAD
                  "\"num_hidden_layers\": 2, \"use_mem_rope\": true}",
                  "RR");
+    check_layers("{\"model_type\": \"gpt2\", \"n_layer\": 2}", "--?");
     /* a type whose parameters are null does not rotate */
     check_layers("{" HEAD "\"rope_parameters\": {\"sliding_attention\": {\"rope_type\": "
                  "\"default\"}, \"full_attention\": "

@@ -105,6 +105,9 @@ static rope_status read_gate(struct rope_config *config, const struct tower *tow
         status = rope_object_flag(config, &tower->object, NAMES("use_mem_rope"), &flag, &found);
         *rotates = flag;
         break;
+    case GATE_NEVER:
+        *rotates = 0;
+        break;
     default:
         break;
     }
