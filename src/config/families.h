@@ -34,11 +34,13 @@ enum rope_family_layers {
     LAYERS_NO_ROPE        /* the last of every n has no rotation */
 };
 
-enum rope_family_gate { /* the model rotates only where the file says so */
-                        GATE_NONE = 0,
-                        GATE_ROTARY, /* position_embedding_type or position_embeddings_type = "rotary" or "rope" */
-                        GATE_ALIBI, /* alibi is not true */
-                        GATE_MEMORY /* use_mem_rope */
+/* Whether a model rotates at all. */
+enum rope_family_gate {
+    GATE_NONE = 0, /* always */
+    GATE_ROTARY,   /* position_embedding_type or position_embeddings_type = "rotary" or "rope" */
+    GATE_ALIBI,    /* alibi is not true */
+    GATE_MEMORY,   /* use_mem_rope */
+    GATE_NEVER     /* learned positions, ALiBi, none at all */
 };
 
 enum {
