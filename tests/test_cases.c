@@ -5,17 +5,16 @@
  * names the public source.  Expected values come from the formulas in 60-digit arithmetic
  * or from the reports, never from this library.
  *
- * Left for the schemes and parts that come later:
- *   yarn                       SF02 SF03 SF05 AF01 AF04 DG01 CF08
- *   dynamic                    SF06 SF07
- *   llama3, frequency divisors SF08
- *   longrope                   LR01 LR03
- *   position axes              MR01 MR06 (of MR03 and MR04 the parts for one axis are here)
- *   model configuration keys   PD02 CF01 CF02 CF06 (of CF03, CF05, CF07, AF03, PD04 and LD01 the
- *                              values are here)
- *   speed                      PF02 (sines once a token, not once a head: the contract of the
- *                              kernels, which take all heads of a token)
+ * Cases that are tested elsewhere, under the same names:
+ *   test_schemes.c     SF02 SF03 SF05 SF06 SF07 SF08 LR01 LR03 AF01 AF03 AF04 PA04 DG01 DG02, and the
+ *                      values of CF01 CF05 CF06 CF08 (CF_values)
+ *   test_config.c      what configuration files and GGUF metadata mean: PD02 CF01 CF02 CF06 CF08; and
+ *                      that side of SF06 SF08 LR01 LR03 AF01 AF03 AF04 PD01 PD03 PD04 MR01 MR04 MR06
+ *                      CF03 CF05 CF07 LD01 DG02
+ * What of them does not touch this library: a runtime's own options that override a file with 0 for
+ * "not given" (CF07, fourth form), and the length of a runtime's table (CF08, table_rows): plans have none.
  */
+#include "plan.h"
 #include "support.h"
 
 #include <fenv.h>
@@ -685,6 +684,7 @@ static void DG02(void **state)
         rope_status status;
     } cases[] = {
         {0, ROPE_SCHEME_DEFAULT, 0, 0, ROPE_ERR_VALUE}, /* the zeroed probe */
+        {64, ROPE_SCHEME_DEFAULT, 0, 0, ROPE_OK}, /* not given: CF03; 0 in a file is refused */
         {64, ROPE_SCHEME_DEFAULT, -10000, 0, ROPE_ERR_VALUE},
         {64, ROPE_SCHEME_DEFAULT, (double)NAN, 0, ROPE_ERR_VALUE},
         {64, ROPE_SCHEME_DEFAULT, (double)INFINITY, 0, ROPE_ERR_VALUE},
@@ -700,6 +700,20 @@ static void DG02(void **state)
         spec.factor = cases[i].factor;
         assert_int_equal(plan_status(spec), cases[i].status);
     }
+    static const int32_t none[3] = {0, 0, 0}, eighty[3] = {40, 20, 20};
+    rope_spec spec = spec_make(128, 10000);
+    spec.axis_layout = ROPE_AXES_SECTIONS;
+    spec.sections = none; /* an empty list */
+    assert_int_equal(plan_status(spec), ROPE_ERR_VALUE);
+    spec.section_count = 3;
+    assert_int_equal(plan_status(spec), ROPE_ERR_VALUE);
+    spec.sections = eighty; /* not 64 */
+    assert_int_equal(plan_status(spec), ROPE_ERR_VALUE);
+    spec = spec_make(2, 10000); /* no exponent d / (d - 2) */
+    spec.scheme = ROPE_SCHEME_DYNAMIC_NTK;
+    spec.factor = 2;
+    spec.max_length = 2048;
+    assert_int_equal(plan_status(spec), ROPE_ERR_VALUE);
     rope_plan *plan = plan_make(64, 1);
     for (size_t pair = 0; pair < 32; pair++)
         expect_frequency(plan, 32, pair, 1);
@@ -1067,27 +1081,162 @@ static void LA06(void **state)
     rope_plan_destroy(plan);
 }
 
-/* https://github.com/ggml-org/llama.cpp/pull/13159: a prompt in chunks gave other values. */
+/* An angle of each axis of one token: rows of the plan against these angles. */
+static void expect_angles(const rope_plan *plan, const int64_t *at, size_t axes,
+                          const double *angles, size_t pairs)
+{
+    float row[128];
+    rope_positions positions[ROPE_AXES_MAX];
+    rope_rows rows = ROPE_ROWS_INIT;
+    for (size_t axis = 0; axis < axes; axis++) {
+        positions[axis] = (rope_positions)ROPE_POSITIONS_INIT;
+        positions[axis].dtype = ROPE_I64;
+        positions[axis].data = &at[axis];
+    }
+    rows.dtype = ROPE_F32;
+    rows.cos = row;
+    rows.count = 1;
+    assert_true(2 * pairs <= COUNT(row));
+    assert_int_equal(rope_cos_sin(plan, positions, 1, &rows), ROPE_OK);
+    for (size_t pair = 0; pair < pairs; pair++) {
+        if (isnan(angles[pair])) /* the report has none */
+            continue;
+        const double allowed = 6e-8 + 4e-15 * angles[pair];
+        if (!(fabs((double)row[pair] - cos(angles[pair])) <= allowed) ||
+            !(fabs((double)row[pairs + pair] - sin(angles[pair])) <= allowed))
+            fail_msg("pair %zu is %.9g, %.9g: not of the angle %.17g", pair, (double)row[pair],
+                     (double)row[pairs + pair], angles[pair]);
+    }
+}
+
+/* https://github.com/alibaba/MNN/pull/4133: interleaved sections taken for blocks. */
+static void MR01(void **state)
+{
+    static const int32_t sections[] = {2, 2, 2};
+    static const int64_t at[] = {1, 2, 3};
+    static const double angles[2][6] = {{1, 0.43088693800637674, 0.13924766500838337, 0.01,
+                                         0.0043088693800637674, 0.0013924766500838337},
+                                        {1, 0.21544346900318837, 0.092831776672255578, 0.02,
+                                         0.0064633040700956512, 0.0013924766500838337}};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        rope_spec spec = spec_make(12, 10000);
+        spec.axis_layout = i == 0 ? ROPE_AXES_INTERLEAVED : ROPE_AXES_SECTIONS;
+        spec.sections = sections;
+        spec.section_count = 3;
+        rope_plan *plan = plan_from(spec);
+        expect_angles(plan, at, 3, angles[i], 6);
+        rope_plan_destroy(plan);
+    }
+}
+
+/* https://github.com/ggml-org/llama.cpp/pull/13159: planes of positions cut as if they were rows. */
 static void MR03(void **state)
 {
+    static const int32_t planar[16] = {0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 0, 0, 0};
+    static const int32_t slice[8] = {1, 2, 1, 2, 1, 2, 0, 0}; /* of tokens 1 and 2 */
+    static const int32_t sections[] = {3, 3, 2, 0};
     static const size_t splits[][2] = {{0, 1}, {1, 3}, {3, 4}};
-    float x[4 * 3 * 16], whole[4 * 3 * 16], parts[4 * 3 * 16];
+    float x[4 * 3 * 16], one[4 * 3 * 16], whole[4 * 3 * 16], parts[4 * 3 * 16], cut[2 * 3 * 16];
     (void)state;
-    rope_plan *plan = plan_make(16, 10000);
+    rope_spec spec = spec_make(16, 10000);
+    rope_plan *plain = plan_from(spec);
+    spec.axis_layout = ROPE_AXES_GGML_MROPE;
+    spec.sections = sections;
+    spec.section_count = 4;
+    rope_plan *plan = plan_from(spec);
     for (size_t i = 0; i < COUNT(x); i++)
         x[i] = one_to_16[i % 16] / 3;
     struct call call;
+    rope_positions planes[4];
+    for (size_t axis = 0; axis < 4; axis++) {
+        planes[axis] = (rope_positions)ROPE_POSITIONS_INIT;
+        planes[axis].dtype = ROPE_I32;
+        planes[axis].data = planar + 4 * axis;
+    }
+    call_make(&call, ROPE_F32, x, one, 4, 3, NULL);
+    assert_int_equal(rope_rotate(plain, &call.job), ROPE_OK);
     call_make(&call, ROPE_F32, x, whole, 4, 3, NULL);
+    call.job.positions = planes;
     assert_int_equal(rope_rotate(plan, &call.job), ROPE_OK);
+    assert_memory_equal(one, whole, sizeof whole); /* t = h = w = p: the 1-D rotation */
     for (size_t i = 0; i < COUNT(splits); i++) {
         const size_t first = splits[i][0];
         call_make(&call, ROPE_F32, x + 48 * first, parts + 48 * first, splits[i][1] - first, 3,
                   NULL);
-        call.positions.start = (int64_t)first;
+        call.job.positions = planes;
+        for (size_t axis = 0; axis < 4; axis++)
+            planes[axis].data = planar + 4 * axis + first;
         assert_int_equal(rope_rotate(plan, &call.job), ROPE_OK);
     }
     assert_memory_equal(whole, parts, sizeof whole);
+    for (size_t axis = 0; axis < 4; axis++) /* the slice as planes of its own */
+        planes[axis].data = slice + 2 * axis;
+    call_make(&call, ROPE_F32, x + 48, cut, 2, 3, NULL);
+    call.job.positions = planes;
+    assert_int_equal(rope_rotate(plan, &call.job), ROPE_OK);
+    assert_memory_equal(whole + 48, cut, sizeof cut);
     rope_plan_destroy(plan);
+    rope_plan_destroy(plain);
+}
+
+/* https://github.com/turboderp-org/exllamav3/pull/332: sections lost with yarn, yarn with sections. */
+static void MR06(void **state)
+{
+    static const int32_t sections[] = {11, 11, 10};
+    static const int64_t at[] = {300000, 11, 13};
+    static const struct {
+        size_t pair;
+        double frequency, angle;
+    } right[] = {{0, 1, 300000},
+                 {1, 0.60429639023813282, 6.647260292619461},
+                 {2, 0.36517412725483771, 4.7472636543128902},
+                 {15, 0.00047423982268010456, 142.27194680403137},
+                 {29, 0.00000011328959094002045, 0.0000014727646822202658},
+                 {30, 6.8460490856609032e-8, 0.02053814725698271},
+                 {31, 4.1370427498579536e-8, 0.00000045507470248437489}};
+    double angles[32];
+    float x[256], y[256];
+    (void)state;
+    rope_spec spec = spec_make(256, 10000000);
+    spec.rotary_dim = 64;
+    spec.scheme = ROPE_SCHEME_YARN;
+    spec.factor = 4;
+    spec.original_length = 262144;
+    spec.axis_layout = ROPE_AXES_INTERLEAVED;
+    spec.sections = sections;
+    spec.section_count = 3;
+    rope_plan *plan = plan_from(spec);
+    rope_info info = ROPE_INFO_INIT;
+    assert_int_equal(rope_plan_info(plan, &info), ROPE_OK);
+    assert_true(fabs(info.attention_factor - 1.1386294361119891) <= 4e-16);
+    struct call call;
+    rope_positions positions[3];
+    for (size_t axis = 0; axis < 3; axis++) {
+        positions[axis] = (rope_positions)ROPE_POSITIONS_INIT;
+        positions[axis].start = at[axis];
+    }
+    for (size_t i = 0; i < 256; i++)
+        x[i] = (float)(i + 1);
+    call_make(&call, ROPE_F32, x, y, 1, 1, NULL);
+    call.job.positions = positions;
+    assert_int_equal(rope_rotate(plan, &call.job), ROPE_OK);
+    assert_memory_equal(x + 64, y + 64, 192 * sizeof *x);
+    rope_plan_destroy(plan);
+
+    for (size_t i = 0; i < 32; i++)
+        angles[i] = (double)NAN;
+    spec.attention_factor = 1; /* rows of the angles alone */
+    plan = plan_from(spec);
+    for (size_t i = 0; i < COUNT(right); i++) {
+        expect_frequency(plan, 32, right[i].pair, right[i].frequency);
+        angles[right[i].pair] = right[i].angle;
+    }
+    expect_angles(plan, at, 3, angles, 32);
+    rope_plan_destroy(plan);
+    static const int32_t whole_head[] = {44, 44, 40}; /* of 128 pairs, where 32 are rotated */
+    spec.sections = whole_head;
+    assert_int_equal(plan_status(spec), ROPE_ERR_VALUE);
 }
 
 /* https://github.com/Tencent/ncnn/issues/6833: the second half of a full-width table ignored. */
@@ -1119,6 +1268,28 @@ static void MR04(void **state)
     }
     assert_int_equal(rope_rotate(NULL, &call.job), ROPE_OK);
     expect_head(one_to_16, y, want, 8, ROPE_HALF);
+
+    /* the same from positions */
+    static const int32_t sections[] = {2, 2};
+    static const int64_t at[] = {3, 5};
+    rope_positions positions[2];
+    rope_spec spec = spec_make(8, 10000);
+    spec.axis_layout = ROPE_AXES_RESTART;
+    spec.sections = sections;
+    spec.section_count = 2;
+    rope_plan *plan = plan_from(spec);
+    expect_angles(plan, at, 2, angles, 4);
+    for (size_t axis = 0; axis < 2; axis++) {
+        positions[axis] = (rope_positions)ROPE_POSITIONS_INIT;
+        positions[axis].start = at[axis];
+    }
+    memset(y, 0xff, sizeof y);
+    struct call by_position;
+    call_make(&by_position, ROPE_F32, one_to_16, y, 1, 1, NULL);
+    by_position.job.positions = positions;
+    assert_int_equal(rope_rotate(plan, &by_position.job), ROPE_OK);
+    expect_head(one_to_16, y, want, 8, ROPE_HALF);
+    rope_plan_destroy(plan);
 
     /* [h | w]: the two components of a pair would turn by different angles */
     table.layout = ROPE_ROWS_DUP_HALF;
@@ -1325,6 +1496,56 @@ static void PF01(void **state)
     rope_plan_destroy(plan);
 }
 
+static const struct rope_kernels *counted;
+static size_t evaluations;
+
+static void count_rows(const struct rope_rows_args *args)
+{
+    evaluations += args->pairs;
+    counted->rows[RK_F32](args);
+}
+
+static void count_direct(const struct rope_rows_args *args)
+{
+    evaluations += args->pairs;
+    counted->direct[RK_F32](args);
+}
+
+/* https://github.com/ggml-org/llama.cpp/pull/20149: sines of rows that other threads own, of old once
+ * a head.  The kernels that make rows are counted. */
+static void PF02(void **state)
+{
+    enum { TOKENS = 512, HEADS = 32, PAIRS = 64, PARTS = 8 };
+    (void)state;
+    rope_plan *plan = plan_make(2 * PAIRS, 10000);
+    struct rope_kernels counting = *plan->kernels;
+    counted = plan->kernels;
+    counting.rows[RK_F32] = count_rows;
+    counting.direct[RK_F32] = count_direct;
+    plan->kernels = &counting;
+    float *x = calloc((size_t)TOKENS * HEADS * 2 * PAIRS, sizeof *x);
+    assert_non_null(x);
+    struct call call;
+    rope_tensor k;
+    call_make(&call, ROPE_F32, x, x, TOKENS, HEADS, NULL);
+    k = call.q;
+    k.heads = 1;
+    k.src = k.dst = calloc((size_t)TOKENS * 2 * PAIRS, sizeof *x);
+    assert_non_null(k.dst);
+    call.job.k = &k;
+    evaluations = 0;
+    assert_int_equal(rope_rotate(plan, &call.job), ROPE_OK);
+    assert_int_equal(evaluations, TOKENS * PAIRS);
+    evaluations = 0;
+    for (size_t part = 0; part < PARTS; part++)
+        assert_int_equal(rope_rotate_part(plan, &call.job, part, PARTS), ROPE_OK);
+    assert_in_range(evaluations, TOKENS * PAIRS, (TOKENS + PARTS) * PAIRS);
+    plan->kernels = counted;
+    free(x);
+    free(k.dst);
+    rope_plan_destroy(plan);
+}
+
 /* ---- Platform ---- */
 
 /* https://github.com/kvcache-ai/ktransformers/issues/2017: the set by the build, not by the CPU.
@@ -1406,8 +1627,8 @@ int main(void)
         CASE(PA01), CASE(PA02), CASE(PA04), CASE(PD01), CASE(PD03), CASE(BO03), CASE(PR01),
         CASE(PR02), CASE(PR04), CASE(PR05), CASE(BO01), CASE(BO04), CASE(DG02), CASE(IO01),
         CASE(ST01), CASE(ST02), CASE(ST03), CASE(LA01), CASE(LA02), CASE(LA03), CASE(LA05),
-        CASE(LA06), CASE(MR03), CASE(MR04), CASE(CS01), CASE(CS03), CASE(CS04), CASE(CT01),
-        CASE(CT02), CASE(PF01), CASE(PL01), CASE(PL02),
+        CASE(LA06), CASE(MR01), CASE(MR03), CASE(MR04), CASE(MR06), CASE(CS01), CASE(CS03),
+        CASE(CS04), CASE(CT01), CASE(CT02), CASE(PF01), CASE(PF02), CASE(PL01), CASE(PL02),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
