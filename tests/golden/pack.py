@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# Packs outputs of other implementations for test_golden.c; README.md describes both forms.
+# Packs outputs of other implementations for the tests; README.md says what and how.
 # Usage: pack.py FOLDER OUT.  FOLDER holds onnx, ggml, others and hf, each with cases.jsonl and .npy files.
 #
 # Frequencies that no scheme of the library has are computed here, in 60 digits, from the parameters of the case.
@@ -640,6 +640,76 @@ def pack_hf(folder, out):
     group.write()
 
 
+# ---- Sinusoidal embeddings and xPos, for test_sinusoid.c and test_magnitudes.c ----------------------------
+
+
+def pack_sinusoid(folder, out):
+    blob, seen, sources, lines = bytearray(), {}, [], []
+
+    def put(entry, base):
+        dtype, shape, data = npy(os.path.join(folder, base, entry["file"] if isinstance(entry, dict) else entry))
+        if (dtype, data) not in seen:
+            blob.extend(bytes(-len(blob) % 8))
+            seen[dtype, data] = len(blob)
+            blob.extend(data)
+        return "%s:%d:%d" % (dtype, seen[dtype, data], len(data) // SIZES[dtype]), shape
+
+    def source_number(text):
+        if text not in sources:
+            sources.append(text)
+        return sources.index(text)
+
+    def source_of(source):
+        return source_number("%s %s on torch %s, CPU: %s" % (
+            source["package"], source["version"], source["torch"], source["function"]))
+
+    others = read_cases(os.path.join(folder, "others"))
+    tables = [("others", c) for c in others if c["params"].get("kind") == "sinusoid"]
+    tables += [("hf", c) for c in read_cases(os.path.join(folder, "hf")) if c["kind"] == "sinusoid"]
+    for base, case in tables:
+        if base == "others":
+            params, source = case["params"], source_of(case["source"])
+            table, positions = case["outputs"]["out"], case["inputs"]["pos"]
+            amplitude, padding = params.get("scale", 1.0), params.get("padding_idx")
+            shift = params["denominator"].endswith("- 1")
+        else:
+            params, source = case, source_number(case["source"])
+            table, positions, amplitude = case["table"], case["positions"], 1.0
+            padding = 1 if case["id"] == "sin_speech2text" else None
+            shift = "dim / 2 - 1" in case["denominator"]
+        order = params["order"]
+        positions = put(positions, base)[0]
+        table, shape = put(table, base)
+        line = "case id=%s source=%d pairing=%s dim=%d theta=%.17g shift=%d amplitude=%.17g tokens=%d" % (
+            case["id"], source, "interleaved" if order == "interleaved" else "half", params["dim"],
+            params["base"], shift, amplitude, shape[0])
+        line += " cos_first=1" if order == "cos_sin" else ""
+        line += " axes=2" if params.get("axial") else ""
+        line += " chunk=%d" % (params["dim"] // 2) if order == "timm_interleaved" else ""
+        line += " padding=%d" % padding if padding is not None else ""
+        line += " exact=1" if case["id"] == "sin_marian" else ""  # made in f64
+        lines.append(line + " pos=%s out=%s" % (positions, table))
+    for case in others:
+        if "xpos" not in case["params"]:
+            continue
+        params, inputs, outputs = case["params"], case["inputs"], case["outputs"]
+        order, batch, tokens, heads = shape_of(case["layout"]["x"], inputs["x"]["shape"])
+        xpos, source = params["xpos"], source_of(case["source"])
+        arrays = [put(entry, "others")[0] for entry in (inputs["pos"], inputs["x"], outputs["out"], outputs["scale"])]
+        lines.append("xpos id=%s source=%d order=%s batch=%d heads=%d tokens=%d head_dim=%d pairing=%s theta=%g base=%g "
+                     "center=%g sign=%d pos=%s x=%s out=%s scale=%s out_error=%.4g" % (
+                         case["id"], source, order, batch, heads, tokens, params["head_dim"],
+                         case["layout"]["pairing"], params["base"], xpos["scale_base"], xpos["center"],
+                         xpos["sign"], *arrays, case["verify"]["exact_max_abs"]))
+    with open(os.path.join(out, "sinusoid.txt"), "w", encoding="utf-8") as file:
+        file.write("# Sinusoidal embeddings and xPos of other implementations, as they returned them; format in README.md.\n")
+        for at, text in enumerate(sources):
+            file.write("# source %d: %s\n" % (at, text))
+        file.write("\n".join(lines) + "\n")
+    with open(os.path.join(out, "sinusoid.bin"), "wb") as file:
+        file.write(blob)
+
+
 def main():
     if len(sys.argv) != 3:
         sys.exit("usage: pack.py FOLDER OUT")
@@ -648,6 +718,7 @@ def main():
     pack_ggml(os.path.join(folder, "ggml"), out)
     pack_modules(os.path.join(folder, "others"), out)
     pack_hf(os.path.join(folder, "hf"), out)
+    pack_sinusoid(folder, out)
 
 
 main()
