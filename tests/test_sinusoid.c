@@ -455,9 +455,9 @@ static void test_refusals(void **state)
     } newer = {good, {1}};
     newer.s.struct_size = sizeof newer;
     assert_int_equal(rope_sinusoid_add(plan, &newer.s), ROPE_ERR_STRUCT);
-    positions.struct_size++;
-    expect_refused(plan, good, 0, ROPE_ERR_STRUCT, "positions");
     positions.struct_size--;
+    expect_refused(plan, good, 0, ROPE_ERR_STRUCT, "positions");
+    positions.struct_size++;
     s = good, s.flags = 4;
     expect_refused(plan, s, 0, ROPE_ERR_VALUE, "flags");
     s = good, s.dtype = ROPE_I64;
