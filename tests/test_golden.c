@@ -958,8 +958,8 @@ static void onnx_refusals(void **state)
 }
 
 /*
- * ggml 0.25.3, through the plan.  Not here: fewer positions than tokens (a pointer has no length),
- * its mode numbers, and what belongs to schemes of later versions (sections, YaRN).
+ * ggml 0.25.3, through the plan.  Not here: fewer positions than tokens or than axes (a pointer has no
+ * length), and its mode numbers.
  */
 static void ggml_refusals(void **state)
 {
@@ -1014,6 +1014,59 @@ static void ggml_refusals(void **state)
     }
 }
 
+static void ggml_refusals_of_lists(void **state)
+{
+    static const double divisors[4] = {1, 0, 1, 1};
+    static const int32_t none[4] = {0}, twenty[4] = {8, 6, 6, 0}, six[4] = {2, 2, 2, 0};
+    static const int32_t negative[4] = {3, -1, 2, 0}, fewer[4] = {1, 1, 1, 0};
+    static const struct {
+        const char *input;
+        rope_status status;
+        const double *divisors;
+        size_t divisor_count;
+        const int32_t *sections;
+        rope_scheme scheme;
+        double factor;
+        size_t original_length;
+    } cases[] = {
+        {"3 of 4 freq_factors: aborts", ROPE_ERR_VALUE, divisors + 1, 3, NULL, 0, 0, 0},
+        {"freq_factors with a zero: NaN", ROPE_ERR_VALUE, divisors, 4, NULL, 0, 0, 0},
+        {"mrope, all sections zero: aborts", ROPE_ERR_VALUE, NULL, 0, none, 0, 0, 0},
+        {"mrope, sections of 20 of 4: aborts", ROPE_ERR_VALUE, NULL, 0, twenty, 0, 0, 0},
+        {"mrope, sections of 6 of 4: silent", ROPE_ERR_VALUE, NULL, 0, six, 0, 0, 0},
+        {"mrope, a negative section", ROPE_ERR_VALUE, NULL, 0, negative, 0, 0, 0},
+        {"mrope, sections of 3 of 4: valid", ROPE_OK, NULL, 0, fewer, 0, 0, 0},
+        {"freq_scale 0 with yarn: Inf or NaN", ROPE_ERR_VALUE, NULL, 0, NULL, ROPE_SCHEME_YARN,
+         (double)INFINITY, 4096},
+        {"yarn with n_ctx_orig 0: silent", ROPE_ERR_VALUE, NULL, 0, NULL, ROPE_SCHEME_YARN, 4, 0},
+    };
+    (void)state;
+    for (size_t index = 0; index < sizeof cases / sizeof *cases; index++) {
+        char message[200] = "";
+        rope_plan *plan = (rope_plan *)message;
+        rope_spec spec = ROPE_SPEC_INIT;
+        spec.head_dim = 8;
+        spec.scheme = cases[index].scheme;
+        spec.factor = cases[index].factor;
+        spec.original_length = cases[index].original_length;
+        spec.divisors = cases[index].divisors;
+        spec.divisor_count = cases[index].divisor_count;
+        if (cases[index].sections) {
+            spec.axis_layout = ROPE_AXES_GGML_MROPE;
+            spec.sections = cases[index].sections;
+            spec.section_count = 4;
+        }
+        spec.message = message;
+        spec.message_size = sizeof message;
+        const rope_status status = rope_plan_create(&spec, &plan);
+        if (status != cases[index].status)
+            fail_msg("%s: got \"%s\"", cases[index].input, rope_status_string(status));
+        assert_true((status == ROPE_OK) == (plan != NULL));
+        assert_true((status == ROPE_OK) == (message[0] == 0));
+        rope_plan_destroy(plan);
+    }
+}
+
 /* ---- The tests, one for each file and question ---- */
 
 #define GOLDEN_TEST(group, question, cases)          \
@@ -1047,7 +1100,7 @@ int main(void)
         cmocka_unit_test(modules_f32_angles),      cmocka_unit_test(huggingface_rotation),
         cmocka_unit_test(huggingface_frequencies), cmocka_unit_test(huggingface_f32_angles),
         cmocka_unit_test(huggingface_end_to_end),  cmocka_unit_test(onnx_refusals),
-        cmocka_unit_test(ggml_refusals),
+        cmocka_unit_test(ggml_refusals),           cmocka_unit_test(ggml_refusals_of_lists),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
