@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Any bytes as a configuration, in every profile: an entry for libFuzzer (clang -fsanitize=fuzzer,address), and what
- * test_config_hostile.c replays.  Whatever is accepted must be whole: readable entries, layers and plans.
+ * Any bytes as a configuration, in every profile: an entry for libFuzzer (clang
+ * -fsanitize=fuzzer,address), and what test_config_hostile.c replays.  Whatever is accepted must be
+ * whole: readable entries, layers and plans.
  */
 #include "rope/rope_config.h"
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * librope-config: public faults of other systems that begin in a configuration, with their right values; the profiles; layers;
- * what classes add to silent files; GGUF metadata; the interface.  Uses public headers only.
+ * librope-config: public faults of other systems that begin in a configuration, with their right
+ * values; the profiles; layers; what classes add to silent files; GGUF metadata; the interface.
+ * Uses public headers only.
  *
- * Tests named after a fault have the number of tests/test_cases.c.  MR03 (slices of planar positions) is a matter of
- * the caller's arrays and is tested there.
+ * Tests named after a fault have the number of tests/test_cases.c.  MR03 (slices of planar
+ * positions) is a matter of the caller's arrays and is tested there.
  */
 #include "rope/rope_config.h"
 #include "support.h"
@@ -602,7 +603,10 @@ static void LR01(void **state)
         near(rotation.freq[3], lengths[i] > 4096 ? 0.000015625 : 0.0005);
         near(rotation.info.attention_factor, 1.1902380714238083);
     }
-    /* vLLM and llama.cpp choose by what they were set up for, max_position_embeddings where nothing is said */
+    /*
+     * vLLM and llama.cpp choose by what they were set up for, max_position_embeddings where nothing
+     * is said
+     */
     assert_int_equal(rotation_of(parse_as(ROPE_PROFILE_VLLM, 0, json)).info.is_long, 1);
     assert_int_equal(rotation_of(parse_as(ROPE_PROFILE_VLLM, 4096, json)).info.is_long, 0);
     assert_int_equal(rotation_of(parse_as(ROPE_PROFILE_GGML, 0, json)).info.is_long, 1);
@@ -740,7 +744,9 @@ static void test_profiles(void **state)
         near(rotation.freq[1], profile == ROPE_PROFILE_EXACT ? 0.025 : 0.1);
     }
 
-    /* classes with two bases: an old name of the key that is not read, a base that is not passed on */
+    /*
+     * classes with two bases: an old name of the key that is not read, a base that is not passed on
+     */
     static const char *const split = "{\"model_type\": \"gemma3_text\", \"rope_scaling\": "
                                      "{\"type\": \"linear\", \"factor\": 8}}";
     for (rope_profile profile = 0; profile < 4; profile++) {
@@ -1058,7 +1064,10 @@ static void test_warnings(void **state)
     must_warn(config,
               "unknown model_type brand_new: read by its ordinary keys, with half-split pairs");
     rope_config_destroy(config);
-    /* escapes: a letter, and characters of 2, 3 and 4 bytes, each of which is shown as a question mark */
+    /*
+     * escapes: a letter, and characters of 2, 3 and 4 bytes, each of which is shown as a question
+     * mark
+     */
     config = parse("{\"\\u0068ead_dim\": 64, \"rope_theta\": 10000, \"model_type\": "
                    "\"a\\\"\\u00e9\\u20AC\\ud83d\\ude00\"}");
     must_warn(config, "unknown model_type a\"?????????: read");
@@ -1397,7 +1406,10 @@ static void test_interface(void **state)
     rope_config *config;
     assert_int_equal(rope_config_parse(json, strlen(json), NULL, &config), ROPE_OK);
 
-    /* entries grow at their end: a shorter one of an older caller is refused below the first version, a longer one kept */
+    /*
+     * entries grow at their end: a shorter one of an older caller is refused below the first
+     * version, a longer one kept
+     */
     struct {
         rope_config_entry entry;
         unsigned char more[16];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * librope-config against transformers: what the package made of each configuration in config/huggingface.txt, in the
- * published and in the present form.  Uses public headers only.
+ * librope-config against transformers: what the package made of each configuration in
+ * config/huggingface.txt, in the published and in the present form.  Uses public headers only.
  */
 #include "rope/rope_config.h"
 #include "support.h"
@@ -97,7 +97,9 @@ static rope_config_entry find_entry(const rope_config *config, const struct gold
         rope_config_entry entry = ROPE_CONFIG_ENTRY_INIT;
         assert_int_equal(rope_config_get_entry(config, i, &entry), ROPE_OK);
         const int vision = entry.tower == ROPE_TOWER_VISION;
-        /* a flat file of a model with towers has its text in text_config when it is written today */
+        /*
+         * a flat file of a model with towers has its text in text_config when it is written today
+         */
         if (vision != (strcmp(golden->tower, "vision") == 0) ||
             (strcmp(entry.path, golden->path) != 0 && strcmp(entry.path, "text_config") != 0) ||
             (strcmp(entry.layer_type, golden->layer) != 0 && entry.layer_type[0] != '\0'))
@@ -272,7 +274,10 @@ static void test_goldens(void **state)
         }
     }
     assert_int_equal(fclose(file), 0);
-    /* every case of the file, in each of its forms; three of them in EXACT as this library means them */
+    /*
+     * every case of the file, in each of its forms; three of them in EXACT as this library means
+     * them
+     */
     assert_int_equal(cases, 78);
     assert_int_equal(forms, 149);
     assert_int_equal(exact, 144);

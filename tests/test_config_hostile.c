@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * librope-config against files that mean harm: every one is refused or read within bounds, memory that runs out at any
- * place is an error, and nothing leaks.  Linked with --wrap for the allocator; jansson gets the same one.
+ * librope-config against files that mean harm: every one is refused or read within bounds, memory
+ * that runs out at any place is an error, and nothing leaks.  Linked with --wrap for the allocator;
+ * jansson gets the same one.
  */
 #include "rope/rope_config.h"
 #include "support.h"

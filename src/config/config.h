@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The configuration under construction: memory, messages, entries, layers.  Knows no file format. */
+/*
+ * The configuration under construction: memory, messages, entries, layers.  Knows no file format.
+ */
 #ifndef ROPE_CONFIG_CONFIG_H
 #define ROPE_CONFIG_CONFIG_H
 
@@ -25,7 +27,7 @@ struct rope_layers {
 
 struct rope_config {
     struct rope_config_memory *memory;
-    int is_exhausted; /* an allocation failed: the result is ROPE_ERR_MEMORY, whatever else was found */
+    int is_exhausted; /* an allocation failed: ROPE_ERR_MEMORY, whatever else was found */
     rope_profile profile;
     size_t length;
     char *message; /* of the call that makes the configuration */
@@ -48,14 +50,20 @@ rope_status rope_config_close(struct rope_config *config, rope_status status, ro
 /* Zeroed memory that lives as long as the configuration; NULL when there is none. */
 void *rope_config_allocate(struct rope_config *config, size_t count, size_t size);
 
-/* A copy of at most 63 bytes of text from a file, fit to be shown: everything but printable ASCII becomes '?'. */
+/*
+ * A copy of at most 63 bytes of text from a file, fit to be shown: everything but printable ASCII
+ * becomes '?'.
+ */
 const char *rope_config_shown(struct rope_config *config, const char *text);
 
 /* Writes the caller's message and returns status. */
 rope_status rope_config_fail(struct rope_config *config, rope_status status, const char *format,
                              ...) ROPE_CONFIG_PRINTF(3, 4);
 
-/* Adds a warning once; false is out of memory.  Past ROPE_CONFIG_WARNINGS one line says that there are more. */
+/*
+ * Adds a warning once; false is out of memory.  Past ROPE_CONFIG_WARNINGS one line says that there
+ * are more.
+ */
 int rope_config_warn(struct rope_config *config, const char *format, ...) ROPE_CONFIG_PRINTF(2, 3);
 
 /* Adds an entry with a zeroed spec of its own, which *spec points to. */

@@ -7,11 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- The text --------------------------------------------------------------------------------- */
+/*
+ * ---- The text ---------------------------------------------------------------------------------
+ */
 
 /*
- * jansson holds the tree, but its parser does not read the text: where its buffer of a token cannot grow, version 2.14
- * drops a byte and goes on, so that memory that runs out changes a number or makes it run past the end of a string.
+ * jansson holds the tree, but its parser does not read the text: where its buffer of a token cannot
+ * grow, version 2.14 drops a byte and goes on, so that memory that runs out changes a number or
+ * makes it run past the end of a string.
  */
 struct reader {
     struct rope_config *config;
@@ -22,7 +25,10 @@ struct reader {
     rope_status status;
 };
 
-/* Numbers that JSON has not, as Python writes them; the tree has them in the form of transformers 5. */
+/*
+ * Numbers that JSON has not, as Python writes them; the tree has them in the form of transformers
+ * 5.
+ */
 static const struct {
     const char *word;
     double value;
@@ -364,7 +370,9 @@ rope_status rope_document_load(struct rope_config *config, const char *text, siz
     return reader.status;
 }
 
-/* ---- Values ----------------------------------------------------------------------------------- */
+/*
+ * ---- Values -----------------------------------------------------------------------------------
+ */
 
 int rope_json_number(const json_t *json, double *value)
 {

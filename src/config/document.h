@@ -18,8 +18,9 @@ rope_status rope_document_load(struct rope_config *config, const char *text, siz
                                json_t **root);
 
 /*
- * The member that the first of `names` (ended by NULL) finds, NULL where all are absent or null.  Of several that are present
- * all must be equal: else ROPE_ERR_VALUE.  *name is the one found; may be NULL.
+ * The member that the first of `names` (ended by NULL) finds, NULL where all are absent or null.
+ * Of several that are present all must be equal: else ROPE_ERR_VALUE.  *name is the one found; may
+ * be NULL.
  */
 rope_status rope_object_find(struct rope_config *config, const struct rope_object *object,
                              const char *const *names, const json_t **value, const char **name);

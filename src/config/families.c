@@ -2,10 +2,11 @@
 /*
  * What model types mean beyond their files, one row each.  Facts only.
  *
- * Source of the first table, where the row has a rounding rule: transformers 5.24.0, sizes and bases from
- * configuration_<type>.py, pairing and rounding from the apply functions of modeling_<type>.py; what was run is in
- * tests/golden.  UNMEASURED rows: the model's own code as published with its weights (modeling_<type>.py there).
- * Of the second: llama.cpp 2026-08, llama_model_rope_type and the loaders of its hyperparameters.
+ * Source of the first table, where the row has a rounding rule: transformers 5.24.0, sizes and
+ * bases from configuration_<type>.py, pairing and rounding from the apply functions of
+ * modeling_<type>.py; what was run is in tests/golden.  UNMEASURED rows: the model's own code as
+ * published with its weights (modeling_<type>.py there). Of the second: llama.cpp 2026-08,
+ * llama_model_rope_type and the loaders of its hyperparameters.
  */
 #include "families.h"
 

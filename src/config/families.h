@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What model types mean beyond their files: one row each.  Holds facts, no code that acts on them. */
+/*
+ * What model types mean beyond their files: one row each.  Holds facts, no code that acts on them.
+ */
 #ifndef ROPE_CONFIG_FAMILIES_H
 #define ROPE_CONFIG_FAMILIES_H
 
@@ -43,30 +45,41 @@ enum rope_family_gate {
     GATE_NEVER     /* learned positions, ALiBi, none at all */
 };
 
+/* Flags. */
 enum {
-    SPLIT_THETA =
-        1
-        << 0, /* rope_theta and rope_scaling are of full_attention; sliding_attention has local_theta */
-    FULL_UNROTATED = 1 << 1,            /* full_attention has no rotation */
-    FULL_UNROTATED_IF_SLIDING = 1 << 2, /* the same where sliding_window is not null */
-    INTERLEAVE_KEY = 1 << 3,            /* rope_interleave: false means half-split in and out */
-    SOFTMAX_FACTOR = 1 << 4,            /* softmax scale times g(mscale_all_dim)^2 */
-    TURNS_BACK = 1 << 5,                /* rotation by -a */
-    NO_ROTATION = 1 << 6,               /* see ROPE_ENTRY_NO_ROTATION */
-    CLASS_IGNORES_ROTARY_DIM = 1 << 7,  /* transformers only */
-    YARN_IS_LONGROPE = 1 << 8,          /* old files say yarn, or su */
-    CLASS_KEEPS_SHORT_LIST = 1 << 9,    /* transformers only */
-    UNIT_MAGNITUDE = 1 << 10,           /* m = 1 under yarn */
-    LLAMA4_SCALE = 1 << 11,
-    LOGN_SCALE = 1 << 12,
-    EMBED_WIDTH =
-        1 << 13,      /* the width is embed_dim; hidden_size is the width of the language model */
-    TWO_PI = 1 << 14, /* coordinates are multiplied by 2 pi */
-    GLOBAL_HEAD_DIM =
-        1 << 15, /* full_attention has heads of global_head_dim, 512 where the file is silent */
-    COMPRESSED = 1 << 16, /* DeepSeek-V4: rotations "main" and "compress" */
-    INVERSE_OUTPUT = 1 << 17,
-    LOCAL_SCALED = 1 << 18 /* with SPLIT_THETA: rope_scaling is of sliding_attention too */
+    /* rope_theta and rope_scaling are of full_attention, sliding_attention has local_theta */
+    SPLIT_THETA = 1 << 0,
+    /* and rope_scaling too is of both */
+    LOCAL_SCALED = 1 << 1,
+    /* full_attention has no rotation; the second: where sliding_window is not null */
+    FULL_UNROTATED = 1 << 2,
+    FULL_UNROTATED_IF_SLIDING = 1 << 3,
+    /* rope_interleave: false means half-split in and out */
+    INTERLEAVE_KEY = 1 << 4,
+    /* ROPE_ENTRY_SOFTMAX_FACTOR, ROPE_ENTRY_INVERSE_OUTPUT, ROPE_ENTRY_NO_ROTATION */
+    SOFTMAX_FACTOR = 1 << 5,
+    INVERSE_OUTPUT = 1 << 6,
+    NO_ROTATION = 1 << 7,
+    /* rotation by -a */
+    TURNS_BACK = 1 << 8,
+    /* m = 1 under yarn */
+    UNIT_MAGNITUDE = 1 << 9,
+    /* files that say yarn mean longrope */
+    YARN_IS_LONGROPE = 1 << 10,
+    /* what transformers alone does, see rope_config.h */
+    CLASS_IGNORES_ROTARY_DIM = 1 << 11,
+    CLASS_KEEPS_SHORT_LIST = 1 << 12,
+    /* ROPE_QUERY_SCALE_* */
+    LLAMA4_SCALE = 1 << 13,
+    LOGN_SCALE = 1 << 14,
+    /* the width is embed_dim; hidden_size is that of the language model */
+    EMBED_WIDTH = 1 << 15,
+    /* coordinates are multiplied by 2 pi */
+    TWO_PI = 1 << 16,
+    /* full_attention has heads of global_head_dim, 512 where the file is silent */
+    GLOBAL_HEAD_DIM = 1 << 17,
+    /* rotations "main" and "compress" of DeepSeek-V4 */
+    COMPRESSED = 1 << 18
 };
 
 struct rope_family {

@@ -74,7 +74,9 @@ static rope_status count(struct rope_config *config, const struct metadata *data
 
 enum { WIDTH_MAX = 2 * ROPE_CONFIG_PAIRS_MAX, ANY_LENGTH = INT32_MAX };
 
-/* ---- One entry -------------------------------------------------------------------------------- */
+/*
+ * ---- One entry --------------------------------------------------------------------------------
+ */
 
 /* Widths of the heads of the full or of the sliding layers. */
 static rope_status read_widths(struct rope_config *config, const struct metadata *data, int local,
@@ -143,9 +145,9 @@ static double magnitude(double factor, double k)
 }
 
 /*
- * m is attn_factor g(mscale) / g(mscale_all_dim): llama.cpp divides by the magnitude that ggml's rope brings along, so
- * that this results.  yarn_log_multiplier is mscale_all_dim; converters for deepseek2 store a tenth of it, and mean the same
- * mscale.
+ * m is attn_factor g(mscale) / g(mscale_all_dim): llama.cpp divides by the magnitude that ggml's
+ * rope brings along, so that this results.  yarn_log_multiplier is mscale_all_dim; converters for
+ * deepseek2 store a tenth of it, and mean the same mscale.
  */
 static rope_status read_yarn(struct rope_config *config, const struct metadata *data, double factor,
                              size_t original, rope_spec *spec)
@@ -346,7 +348,9 @@ static rope_status add_entry(struct rope_config *config, const struct metadata *
     return status;
 }
 
-/* ---- Layers ----------------------------------------------------------------------------------- */
+/*
+ * ---- Layers -----------------------------------------------------------------------------------
+ */
 
 static rope_status read_layers(struct rope_config *config, const struct metadata *data,
                                int32_t local)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From one block of rope parameters to one rope_spec.  Knows the keys of blocks; nothing of layers and towers. */
+/*
+ * From one block of rope parameters to one rope_spec.  Knows the keys of blocks; nothing of layers
+ * and towers.
+ */
 #include "parameters.h"
 
 #include <math.h>
@@ -121,7 +124,9 @@ static rope_status fail(struct rope_config *config, const struct rope_object *ob
                             rule);
 }
 
-/* ---- The scheme ------------------------------------------------------------------------------- */
+/*
+ * ---- The scheme -------------------------------------------------------------------------------
+ */
 
 /* 1 if the block scales in some way, so that it has to say in which. */
 static int has_scaling(const json_t *block)
@@ -254,7 +259,9 @@ static rope_status warn_of_keys(struct rope_config *config, const struct rope_bl
     return ROPE_OK;
 }
 
-/* ---- Lengths ---------------------------------------------------------------------------------- */
+/*
+ * ---- Lengths ----------------------------------------------------------------------------------
+ */
 
 /* L; *apart is 1 where the file gives it outside the block. */
 static rope_status read_original(struct rope_config *config, const struct rope_block *block,
@@ -497,7 +504,9 @@ static rope_status read_lengths(struct rope_config *config, const struct rope_bl
     }
 }
 
-/* ---- Widths ----------------------------------------------------------------------------------- */
+/*
+ * ---- Widths -----------------------------------------------------------------------------------
+ */
 
 /* partial_rotary_factor of the block, of the model, of the class. */
 static rope_status read_partial(struct rope_config *config, const struct rope_block *block,
@@ -592,7 +601,9 @@ static rope_status read_widths(struct rope_config *config, const struct rope_blo
     return status;
 }
 
-/* ---- Axes ------------------------------------------------------------------------------------- */
+/*
+ * ---- Axes -------------------------------------------------------------------------------------
+ */
 
 static rope_status set_sections(struct rope_config *config, rope_spec *spec,
                                 rope_axis_layout layout, const double *values, size_t count)
@@ -703,7 +714,9 @@ static rope_status read_sections(struct rope_config *config, const struct rope_b
     return set_sections(config, spec, layout, values, count);
 }
 
-/* ---- All of a block --------------------------------------------------------------------------- */
+/*
+ * ---- All of a block ---------------------------------------------------------------------------
+ */
 
 static rope_status read_theta(struct rope_config *config, const struct rope_block *block,
                               rope_spec *spec)

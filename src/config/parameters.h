@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From one block of rope parameters to one rope_spec.  Knows the keys of blocks; nothing of layers and towers. */
+/*
+ * From one block of rope parameters to one rope_spec.  Knows the keys of blocks; nothing of layers
+ * and towers.
+ */
 #ifndef ROPE_CONFIG_PARAMETERS_H
 #define ROPE_CONFIG_PARAMETERS_H
 
@@ -9,10 +12,8 @@
 /* What a block is read with. */
 struct rope_block {
     struct rope_object model; /* the object of the tower */
-    struct rope_object
-        block; /* rope_scaling, rope_parameters or one member of it; json may be NULL */
-    struct rope_object
-        outer; /* the object that has blocks for each layer type; json is NULL where the block is flat */
+    struct rope_object block; /* rope_scaling, rope_parameters or one member of it, or nothing */
+    struct rope_object outer; /* what has blocks for each layer type; nothing: the block is flat */
     const struct rope_family *family; /* never NULL */
     size_t head_dim;
     double theta; /* where the block names none */

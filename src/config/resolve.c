@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From a config.json to entries and layers: which object describes which tower, which block which layer. */
+/*
+ * From a config.json to entries and layers: which object describes which tower, which block which
+ * layer.
+ */
 #include "parameters.h"
 
 #include <math.h>
@@ -25,7 +28,9 @@ struct tower {
     size_t first;       /* its entries */
 };
 
-/* ---- Small readers ---------------------------------------------------------------------------- */
+/*
+ * ---- Small readers ----------------------------------------------------------------------------
+ */
 
 /* A count, or that of the class where the file is silent; 0 where neither says. */
 static rope_status count_or_class(struct rope_config *config, const struct tower *tower,
@@ -48,7 +53,9 @@ static rope_status fail_at(struct rope_config *config, const struct tower *tower
                             rope_object_name(config, &tower->object, key), rule);
 }
 
-/* ---- The model type --------------------------------------------------------------------------- */
+/*
+ * ---- The model type ---------------------------------------------------------------------------
+ */
 
 static const struct rope_family *find_with(const char *type, const char *suffix)
 {
@@ -66,7 +73,10 @@ static int is_of(const struct rope_family *family, rope_tower kind)
     return family != NULL && (family->tower == ROPE_TOWER_VISION) == (kind == ROPE_TOWER_VISION);
 }
 
-/* The row of a tower: of its own type, which may be that of the whole model, else of the model's type. */
+/*
+ * The row of a tower: of its own type, which may be that of the whole model, else of the model's
+ * type.
+ */
 static const struct rope_family *find_family(const struct tower *tower, const char *parent,
                                              int is_root)
 {
@@ -114,7 +124,9 @@ static rope_status read_gate(struct rope_config *config, const struct tower *tow
     return status;
 }
 
-/* ---- Widths and bases ------------------------------------------------------------------------- */
+/*
+ * ---- Widths and bases -------------------------------------------------------------------------
+ */
 
 static rope_status read_latent(struct rope_config *config, struct tower *tower)
 {
@@ -321,7 +333,9 @@ static rope_status warn_of_keys(struct rope_config *config, const struct tower *
     return ROPE_OK;
 }
 
-/* ---- Entries ---------------------------------------------------------------------------------- */
+/*
+ * ---- Entries ----------------------------------------------------------------------------------
+ */
 
 /* Heads of full_attention layers of Gemma 4. */
 static rope_status read_global_head_dim(struct rope_config *config, const struct tower *tower,
@@ -348,7 +362,10 @@ static rope_status read_global_head_dim(struct rope_config *config, const struct
     return status;
 }
 
-/* Qwen 1: a base that grows with the length in powers of two, where the class is not told otherwise. */
+/*
+ * Qwen 1: a base that grows with the length in powers of two, where the class is not told
+ * otherwise.
+ */
 static rope_status read_powers(struct rope_config *config, const struct tower *tower,
                                rope_spec *spec)
 {
@@ -464,7 +481,10 @@ static rope_status add_nested(struct rope_config *config, struct tower *tower)
     return ROPE_OK;
 }
 
-/* DeepSeek-V4 in its published form: the block is of the compressed layers, which have a base of their own. */
+/*
+ * DeepSeek-V4 in its published form: the block is of the compressed layers, which have a base of
+ * their own.
+ */
 static rope_status add_compressed(struct rope_config *config, struct tower *tower)
 {
     double theta = 160000.0;
@@ -514,7 +534,9 @@ static rope_status add_entries(struct rope_config *config, struct tower *tower)
                      0);
 }
 
-/* ---- Layers ----------------------------------------------------------------------------------- */
+/*
+ * ---- Layers -----------------------------------------------------------------------------------
+ */
 
 /* The entry of a layer type, or ROPE_LAYER_*. */
 static int32_t entry_of(const struct rope_config *config, const struct tower *tower,
@@ -771,7 +793,9 @@ static rope_status read_layers(struct rope_config *config, const struct tower *t
                                                    : read_period(config, tower);
 }
 
-/* ---- Query scale ------------------------------------------------------------------------------ */
+/*
+ * ---- Query scale ------------------------------------------------------------------------------
+ */
 
 static rope_status read_query_scale(struct rope_config *config, const struct tower *tower)
 {
@@ -819,7 +843,9 @@ static rope_status read_query_scale(struct rope_config *config, const struct tow
     return ROPE_OK;
 }
 
-/* ---- Towers ----------------------------------------------------------------------------------- */
+/*
+ * ---- Towers -----------------------------------------------------------------------------------
+ */
 
 static rope_status read_rotations(struct rope_config *config, struct tower *tower, json_t *of_class)
 {
@@ -887,7 +913,10 @@ static rope_status read_tower(struct rope_config *config, rope_tower kind,
     return status;
 }
 
-/* The towers of a model: the language model, which may be the object itself, then the others beside it. */
+/*
+ * The towers of a model: the language model, which may be the object itself, then the others beside
+ * it.
+ */
 static rope_status read_model(struct rope_config *config, struct rope_object object,
                               const char *parent, int is_root)
 {

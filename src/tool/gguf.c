@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The metadata in front of a GGUF file, versions 2 and 3, little-endian.  Knows the format, not what the keys mean.
- * Source: the description of the format in ggml, docs/gguf.md.
+ * The metadata in front of a GGUF file, versions 2 and 3, little-endian.  Knows the format, not
+ * what the keys mean. Source: the description of the format in ggml, docs/gguf.md.
  */
 #include "gguf.h"
 #include "say.h"

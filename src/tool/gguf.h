@@ -17,8 +17,8 @@ struct tool_gguf {
 int tool_gguf_is(FILE *file);
 
 /*
- * Reads strings, numbers and lists of up to 65536 numbers, and the f32 tensors whose names begin with "rope_".
- * Everything else is passed over.  To be freed in any case.
+ * Reads strings, numbers and lists of up to 65536 numbers, and the f32 tensors whose names begin
+ * with "rope_". Everything else is passed over.  To be freed in any case.
  */
 int tool_gguf_read(struct tool_gguf *gguf, FILE *file, const char *path);
 void tool_gguf_free(struct tool_gguf *gguf);

@@ -10,7 +10,9 @@
 int tool_model_open(rope_config **config, const char *path, const struct tool_options *options);
 void tool_model_close(rope_config *config);
 
-/* The rotation that --layer names; without it the only one of the language model, or the only one. */
+/*
+ * The rotation that --layer names; without it the only one of the language model, or the only one.
+ */
 int tool_model_entry(const rope_config *config, const struct tool_options *options,
                      rope_config_entry *entry);
 
