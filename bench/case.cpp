@@ -139,7 +139,8 @@ const std::vector<int32_t> &random_positions()
 /* Plans are made once and shared, as their users do. */
 const rope_plan *plan_for(const library &library, const description &description)
 {
-    static std::map<std::string, rope_plan *> plans;
+    using owned = std::unique_ptr<rope_plan, decltype(&rope_plan_destroy)>;
+    static std::map<std::string, owned> plans;
     static const int32_t sections[] = {16, 24, 24};
     char key[128], message[256] = "";
     std::snprintf(key, sizeof key, "%s %d %d %zu", library.name.c_str(),
@@ -149,9 +150,9 @@ const rope_plan *plan_for(const library &library, const description &description
                                    : description.what == job::sinusoid ? 4
                                                                        : 0),
                   description.pairing, description.rotary_dim);
-    rope_plan *&plan = plans[key];
-    if (plan != nullptr)
-        return plan;
+    const auto known = plans.find(key);
+    if (known != plans.end())
+        return known->second.get();
     rope_spec spec = ROPE_SPEC_INIT;
     spec.head_dim = head_dim_of(description);
     spec.rotary_dim = description.rotary_dim;
@@ -165,9 +166,11 @@ const rope_plan *plan_for(const library &library, const description &description
         spec.sections = sections;
         spec.section_count = 3;
     }
+    rope_plan *plan;
     const rope_status status = library.plan_create(&spec, &plan);
     if (status != ROPE_OK)
         fail(library, "rope_plan_create", status, message);
+    plans.emplace(key, owned(plan, library.plan_destroy));
     return plan;
 }
 

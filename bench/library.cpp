@@ -83,6 +83,7 @@ std::vector<library> load_libraries(const std::string &path)
             fail(set.name, "is available but did not become active");
         one.active = isa_name(active_isa());
         find(one.handle, "rope_plan_create", &one.plan_create);
+        find(one.handle, "rope_plan_destroy", &one.plan_destroy);
         find(one.handle, "rope_rotate", &one.rotate);
         find(one.handle, "rope_rotate_part", &one.rotate_part);
         find(one.handle, "rope_cos_sin", &one.cos_sin);

@@ -17,6 +17,7 @@ struct library {
     std::string name;   /* scalar, avx2, ..., or auto: what a user gets without ROPE_ISA */
     std::string active; /* the set behind it */
     decltype(&rope_plan_create) plan_create;
+    decltype(&rope_plan_destroy) plan_destroy;
     decltype(&rope_rotate) rotate;
     decltype(&rope_rotate_part) rotate_part;
     decltype(&rope_cos_sin) cos_sin;

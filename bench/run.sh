@@ -5,7 +5,7 @@
 # Builds the library and the suite, runs it and leaves one file, the raw output of Google Benchmark, in
 # bench-results/.  Nothing is sent anywhere.
 #   default  15 repetitions of what the dashboard shows, under 10 minutes
-#   --quick  9 repetitions of the main rows, under a minute
+#   --quick  7 repetitions of the main rows, under a minute
 #   --full   15 repetitions of everything there is; takes about an hour
 #
 #   ROPE_BENCH_BUILD    where to build (build/bench)
@@ -34,7 +34,7 @@ while [ $# -gt 0 ]; do
 done
 case $mode in
 quick)
-    repetitions=9
+    repetitions=7 min_time=0.005
     filter="^(apply|apply_rows|decode|table|row|call)/isa:$vector/dtype:(f32|bf16|f16)(/pair:[a-z]*)?/d:(128|2)(/hq:(32|1)/hkv:[08])?/seq:(1|128|2048|8192)/"
     ;;
 default)
