@@ -205,29 +205,44 @@ struct stretch {
     const void *row; /* [n] of walk->row */
 };
 
-/* The word of Philox's stream that an element takes, as the factor of its sum. */
+/* Words number..number+n-1 of the stream of a seed. */
+static void set_words(uint64_t seed, uint64_t number, size_t n, uint32_t *words)
+{
+    const uint32_t key[2] = {(uint32_t)seed, (uint32_t)(seed >> 32)};
+    uint32_t ahead[4];
+    size_t i = 0;
+    for (size_t at = number % 4; i < n; at = 0) {
+        const uint64_t counter = (number + i) / 4;
+        const uint32_t parts[4] = {(uint32_t)counter, (uint32_t)(counter >> 32), 0, 0};
+        if (at == 0 && n - i >= 4) {
+            rope_philox(parts, key, words + i);
+            i += 4;
+            continue;
+        }
+        rope_philox(parts, key, ahead); /* the first or the last, of which not all are wanted */
+        for (; at < 4 && i < n; at++)
+            words[i++] = ahead[at];
+    }
+}
+
+/* What the sums of a stretch are multiplied by: 0 or 1 / (1 - dropout). */
 static void set_factors(const struct walk *walk, size_t batch, size_t token,
                         const struct stretch *stretch, union columns *factors)
 {
     const rope_sinusoid *s = walk->sinusoid;
+    uint32_t words[COLUMNS];
+    const uint64_t element = ((uint64_t)batch * s->tokens + token) * walk->dim + stretch->column;
+    set_words(s->seed, s->offset + element, stretch->n, words);
     const double kept = 1.0 / (1.0 - s->dropout);
-    const uint32_t key[2] = {(uint32_t)s->seed, (uint32_t)(s->seed >> 32)};
-    const uint64_t first =
-        s->offset + ((uint64_t)batch * s->tokens + token) * walk->dim + stretch->column;
-    uint32_t words[4] = {0};
-    for (size_t i = 0; i < stretch->n; i++) {
-        const uint64_t number = first + i;
-        if (i == 0 || number % 4 == 0) {
-            const uint32_t counter[4] = {(uint32_t)(number / 4), (uint32_t)(number / 4 >> 32), 0,
-                                         0};
-            rope_philox(counter, key, words);
-        }
-        const double factor = words[number % 4] < walk->threshold ? 0.0 : kept;
-        if (walk->real == ROPE_F64)
-            factors->f64[i] = factor;
-        else
-            factors->f32[i] = (float)factor;
+    const uint64_t threshold = walk->threshold;
+    if (walk->real == ROPE_F64) {
+        for (size_t i = 0; i < stretch->n; i++)
+            factors->f64[i] = words[i] < threshold ? 0.0 : kept;
+        return;
     }
+    const float choice[2] = {(float)kept, 0.0f};
+    for (size_t i = 0; i < stretch->n; i++)
+        factors->f32[i] = choice[words[i] < threshold];
 }
 
 static void put_stretch(const struct walk *walk, size_t batch, size_t token,
@@ -268,8 +283,9 @@ static void put_columns(const struct walk *walk, size_t token, size_t from, size
 
 /* ---- The rows of a token ---------------------------------------------------------------------------- */
 
-/* Two rows to one, element by element. */
-static void interleave(const void *first, const void *second, size_t n, size_t size, void *both)
+/* Two rows to one, element by element; with a constant size it is a load and a store. */
+static inline void interleave_of(const void *first, const void *second, size_t n, size_t size,
+                                 void *both)
 {
     const char *x = first, *y = second;
     char *to = both;
@@ -277,6 +293,16 @@ static void interleave(const void *first, const void *second, size_t n, size_t s
         memcpy(to + 2 * i * size, x + i * size, size);
         memcpy(to + (2 * i + 1) * size, y + i * size, size);
     }
+}
+
+static void interleave(const void *first, const void *second, size_t n, size_t size, void *both)
+{
+    if (size == 2)
+        interleave_of(first, second, n, 2, both);
+    else if (size == 4)
+        interleave_of(first, second, n, 4, both);
+    else
+        interleave_of(first, second, n, 8, both);
 }
 
 /* Pairs first..first+n-1, which lie in one chunk. */
