@@ -11,12 +11,16 @@ add_executable(rope_tool
   src/tool/fixed.c
   src/tool/gguf.c
   src/tool/info.c
+  src/tool/json.c
   src/tool/main.c
   src/tool/model.c
   src/tool/npy.c
   src/tool/options.c
   src/tool/output.c
+  src/tool/permute.c
+  src/tool/projection.c
   src/tool/request.c
+  src/tool/safetensors.c
   src/tool/say.c
   src/tool/table.c
   src/tool/verify.c)

@@ -59,6 +59,17 @@ static const struct {
      "a GGUF file stand for, which layer takes which (null: none), and warnings where\n"
      "implementations disagree. Profiles: the meaning of the parameters, or that of\n"
      "one implementation, see rope_config.h."},
+    {"permute", TOOL_PERMUTE, tool_permute, "a checkpoint in the other pairing",
+     "usage: rope permute --from PAIRING --to PAIRING --config CONFIG.json IN OUT\n"
+     "\n"
+     "Moves the rows of all query and key projections, their biases and their\n"
+     "normalisations, so that rotations in the other pairing give the same scores:\n"
+     "half is the order of Hugging Face's Llama, interleaved that of Meta's originals\n"
+     "and of GGUF. All other bytes are copied, and the config stays as it is.\n"
+     "\n"
+     "IN and OUT are .safetensors files, or model.safetensors.index.json in two\n"
+     "directories: then every file that it names is converted. Towers for images and\n"
+     "sound are copied. Quantized projections are refused."},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -80,12 +80,13 @@ static const struct option {
      "first position (default 0), or a file of i4 i8 f4 f8, [tokens] or [batch, tokens]"},
     {"positions", TOOL_TABLE, TEXT, AT(positions), NULL, "START:COUNT|FILE",
      "one row for each; a file holds i4 i8 f4 f8, [rows]"},
+    {"config", TOOL_PERMUTE, TEXT, AT(config), NULL, "FILE", "config.json of the model (required)"},
     {"config", MODEL, TEXT, AT(config), NULL, "FILE",
      "config.json or GGUF file of a model, instead of --head-dim to --angle and --pairing"},
     {"layer", MODEL, SIZE, AT(layer), NULL, "N", "layer whose rotation it is, from 0 on"},
-    {"profile", MODEL | TOOL_CONFIG, WORD, AT(profile), profiles, "",
+    {"profile", MODEL | TOOL_CONFIG | TOOL_INSPECT, WORD, AT(profile), profiles, "",
      "whose meaning of the configuration"},
-    {"length", MODEL | TOOL_CONFIG, SIZE, AT(length), NULL, "N",
+    {"length", MODEL | TOOL_CONFIG | TOOL_INSPECT, SIZE, AT(length), NULL, "N",
      "tokens of the sequence, for schemes that depend on it (default: short)"},
     {"head-dim", TOOL_TABLE, SIZE, AT(head_dim), NULL, "N",
      "elements of a head (default: those rotated)"},
@@ -123,6 +124,10 @@ static const struct option {
      "accept values up to N steps apart (default 0)"},
     {"max-abs", TOOL_VERIFY | TOOL_COMPARE, REAL, AT(max_abs), NULL, "X",
      "accept values up to X apart (0: -0 for +0)"},
+    {"output", TOOL_INSPECT, TEXT, AT(output), NULL, "FILE",
+     "a page for browsers to write, too; -o FILE is the same"},
+    {"from", TOOL_PERMUTE, WORD, AT(from), pairings, "", "pairing of the input (required)"},
+    {"to", TOOL_PERMUTE, WORD, AT(to), pairings, "", "pairing of the output (required)"},
     {"help", ~0U, FLAG, AT(help), NULL, "", "print this and exit"},
 };
 enum { OPTIONS = sizeof table / sizeof *table };
@@ -205,10 +210,11 @@ int tool_options_read(struct tool_options *options, enum tool_command command, i
     memset(options, 0, sizeof *options);
     options->k_rotary_offset = SIZE_MAX;
     options->layer = SIZE_MAX;
+    options->from = options->to = -1;
     options->dtype = ROPE_F32;
     options->max_abs = -1;
     for (int i = 0; i < count; i++) {
-        const char *const argument = arguments[i];
+        const char *const argument = strcmp(arguments[i], "-o") == 0 ? "--output" : arguments[i];
         if (strcmp(argument, "-h") == 0) {
             options->help = 1;
             continue;

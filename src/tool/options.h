@@ -14,7 +14,9 @@ enum tool_command {
     TOOL_APPLY = 4,
     TOOL_VERIFY = 8,
     TOOL_COMPARE = 16,
-    TOOL_CONFIG = 32
+    TOOL_CONFIG = 32,
+    TOOL_INSPECT = 64,
+    TOOL_PERMUTE = 128
 };
 
 /* Zero or NULL where an option was not given, unless said otherwise.  Words are the ROPE_*
@@ -58,6 +60,10 @@ struct tool_options {
     int32_t profile;
     size_t length;
     size_t layer; /* SIZE_MAX where not given */
+
+    const char *output;
+    int32_t from; /* -1 where not given */
+    int32_t to;   /* the same */
 
     size_t max_ulp;
     double max_abs; /* -1 where not given */

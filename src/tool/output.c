@@ -128,11 +128,22 @@ int tool_output_write(size_t number, const void *data, size_t bytes, int64_t off
     return TOOL_OK;
 }
 
+int tool_output_close(size_t number)
+{
+    const int file = outputs[number].file;
+    outputs[number].file = -1;
+    return file < 0 || close(file) == 0
+               ? TOOL_OK
+               : tool_bad("%s: cannot be written: %s", outputs[number].path, strerror(errno));
+}
+
 int tool_output_finish(int status)
 {
     for (size_t i = 0; i < output_count; i++) {
-        if (close(outputs[i].file) != 0 && status == TOOL_OK)
-            status = tool_bad("%s: cannot be written: %s", outputs[i].path, strerror(errno));
+        if (status == TOOL_OK)
+            status = tool_output_close(i);
+        else if (outputs[i].file >= 0)
+            (void)close(outputs[i].file);
         outputs[i].file = -1;
     }
     hold_signals(SIG_BLOCK);
