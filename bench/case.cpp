@@ -480,6 +480,11 @@ double work::bytes() const
                                      s.k_region.slices * s.k_region.bytes);
 }
 
+int work::threads() const
+{
+    return state_->what.what == job::part ? 2 : 1;
+}
+
 size_t work::tokens() const
 {
     return state_->what.tokens;

@@ -50,6 +50,7 @@ class work
     void prepare_limit();
     double bytes() const; /* read and written */
     size_t tokens() const;
+    int threads() const;
 
   private:
     struct state;

@@ -35,8 +35,13 @@ class Cells:
         return median(row.roof_ratio) if row and row.roof_ratio else None
 
     def time(self, *arguments, **keys):
+        """ns per call, from the same measurements as cost()."""
         row = self.row(*arguments, **keys)
-        return median(row.nanoseconds) if row else None
+        cost = self.cost(*arguments, **keys)
+        if cost is None:
+            return None
+        return cost * median([rate * time * 1e-9
+                              for rate, time in zip(row.bytes_per_second, row.nanoseconds)])
 
     def cost(self, *arguments, **keys):
         """Time per byte, from the measurements in turn with the limit: steadier than the time alone."""
