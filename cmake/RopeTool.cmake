@@ -14,6 +14,7 @@ add_executable(rope_tool
   src/tool/json.c
   src/tool/main.c
   src/tool/model.c
+  src/tool/models.c
   src/tool/npy.c
   src/tool/options.c
   src/tool/output.c

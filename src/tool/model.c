@@ -2,6 +2,7 @@
 /* The configuration of a model, from a config.json or a GGUF file.  Rotates nothing. */
 #include "model.h"
 #include "gguf.h"
+#include "models.h"
 #include "say.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -42,10 +43,13 @@ int tool_model_open(rope_config **config, const char *path, const struct tool_op
     given.message_size = sizeof message;
     *config = NULL;
     FILE *const file = fopen(path, "rb");
-    if (file == NULL)
+    const struct tool_known *const known = file == NULL ? tool_known_model(path) : NULL;
+    if (file == NULL && known == NULL)
         return tool_bad("%s: %s", path, strerror(errno));
     rope_status status;
-    if (tool_gguf_is(file)) {
+    if (known != NULL) {
+        status = rope_config_parse(known->text, strlen(known->text), &given, config);
+    } else if (tool_gguf_is(file)) {
         struct tool_gguf gguf;
         const int read = tool_gguf_read(&gguf, file, path);
         status = read == TOOL_OK ? rope_config_from_gguf(gguf.pairs, gguf.count, &given, config)
@@ -58,8 +62,9 @@ int tool_model_open(rope_config **config, const char *path, const struct tool_op
     } else {
         status = read_text(config, file, &given);
     }
-    const int failed = ferror(file);
-    (void)fclose(file);
+    const int failed = file != NULL && ferror(file);
+    if (file != NULL)
+        (void)fclose(file);
     if (failed) {
         tool_model_close(*config);
         *config = NULL;

@@ -6,7 +6,8 @@
 #include "options.h"
 #include "rope/rope_config.h"
 
-/* Opens a file by --profile and --length; *config is NULL on error. */
+/* Opens a file, or where there is none the model that models.c knows by this name, by --profile and
+ * --length; *config is NULL on error. */
 int tool_model_open(rope_config **config, const char *path, const struct tool_options *options);
 void tool_model_close(rope_config *config);
 
