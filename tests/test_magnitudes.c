@@ -250,6 +250,32 @@ static void test_scaled_rotation(void **state)
     rope_plan_destroy(plan);
 }
 
+/* Pairs that do not turn are scaled like the others. */
+static void test_still_pairs(void **state)
+{
+    (void)state;
+    double frequencies[PAIRS] = {1.0}, data[TOKENS * DIM], scales[TOKENS];
+    rope_spec spec = spec_make(1);
+    spec.scheme = ROPE_SCHEME_CUSTOM;
+    spec.theta = 0;
+    spec.inv_freq = frequencies;
+    spec.inv_freq_count = PAIRS;
+    rope_plan *plan = plan_from(spec);
+    struct work work = work_make(DT_F64, data, NULL);
+    fill_units(DT_F64, data);
+    for (size_t t = 0; t < TOKENS; t++)
+        scales[t] = (double)scales_f32[t];
+    work.q.scale = scales;
+    work.q.scale_dtype = ROPE_F64;
+    assert_int_equal(run(plan, &work), ROPE_OK);
+    for (size_t t = 0; t < TOKENS; t++)
+        for (size_t i = 1; i < PAIRS; i++) {
+            assert_true(data[t * DIM + i] == scales[t]);
+            assert_true(data[t * DIM + PAIRS + i] == 0);
+        }
+    rope_plan_destroy(plan);
+}
+
 /* ---- xPos ---- */
 
 struct xpos {
@@ -561,9 +587,10 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_scale),   cmocka_unit_test(test_scaled_rotation),
-        cmocka_unit_test(test_xpos),    cmocka_unit_test(test_xpos_scores),
-        cmocka_unit_test(test_goldens), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_scale),       cmocka_unit_test(test_scaled_rotation),
+        cmocka_unit_test(test_still_pairs), cmocka_unit_test(test_xpos),
+        cmocka_unit_test(test_xpos_scores), cmocka_unit_test(test_goldens),
+        cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
