@@ -21,7 +21,7 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 enum { PAIRS_MAX = 256, PLANS_MAX = 8, MESSAGE_SIZE = 300 };
 
-/* ---- Helpers ---- */
+/* ---- Helpers --------------------------------------------------------------------------------- */
 
 static char message[MESSAGE_SIZE];
 
@@ -118,7 +118,7 @@ static void must_warn(const rope_config *config, const char *text)
                  rope_config_warning(config, 0) != NULL ? rope_config_warning(config, 0) : "");
 }
 
-/* ---- Public faults ---- */
+/* ---- Public faults --------------------------------------------------------------------------- */
 
 #define LLAMA3                                                          \
     "\"factor\": 32, \"low_freq_factor\": 1, \"high_freq_factor\": 4, " \
@@ -662,7 +662,7 @@ static void SF06(void **state)
            ROPE_ERR_VALUE, "max_position_embeddings: missing");
 }
 
-/* ---- Profiles ---- */
+/* ---- Profiles -------------------------------------------------------------------------------- */
 
 static void test_profiles(void **state)
 {
@@ -780,7 +780,7 @@ static void test_profiles(void **state)
     assert_null(config);
 }
 
-/* ---- Layers ---- */
+/* ---- Layers ---------------------------------------------------------------------------------- */
 
 /* R = rotates, - = does not, for the first layers. */
 static void check_layers(const char *json, const char *right)
@@ -942,7 +942,7 @@ static void test_query_scales(void **state)
     rope_config_destroy(config);
 }
 
-/* ---- What files leave out ---- */
+/* ---- What files leave out -------------------------------------------------------------------- */
 
 static void test_classes(void **state)
 {
@@ -1134,7 +1134,7 @@ static void test_refused(void **state)
            "qk_rope_head_dim");
 }
 
-/* ---- GGUF ---- */
+/* ---- GGUF ------------------------------------------------------------------------------------ */
 
 #define NUMBER(key, value)                                \
     {                                                     \
@@ -1397,7 +1397,7 @@ static void test_gguf(void **state)
            NUMBER("rope.scaling.factor", 4), NUMBER("rope.scaling.yarn_ext_factor", 0.5));
 }
 
-/* ---- The interface ---- */
+/* ---- The interface --------------------------------------------------------------------------- */
 
 static void test_interface(void **state)
 {

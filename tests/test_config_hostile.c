@@ -20,7 +20,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- The allocator ---- */
+/* ---- The allocator --------------------------------------------------------------------------- */
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -66,7 +66,7 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-/* ---- Texts ---- */
+/* ---- Texts ----------------------------------------------------------------------------------- */
 
 static char message[200];
 
@@ -382,7 +382,7 @@ static void test_plans_memory(void **state)
     }
 }
 
-/* ---- Chance ---- */
+/* ---- Chance ---------------------------------------------------------------------------------- */
 
 static void test_mutations(void **state)
 {

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * ---- The text ---------------------------------------------------------------------------------
- */
+/* ---- The text -------------------------------------------------------------------------------- */
 
 /*
  * jansson holds the tree, but its parser does not read the text: where its buffer of a token cannot
@@ -370,9 +368,7 @@ rope_status rope_document_load(struct rope_config *config, const char *text, siz
     return reader.status;
 }
 
-/*
- * ---- Values -----------------------------------------------------------------------------------
- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 int rope_json_number(const json_t *json, double *value)
 {

@@ -13,6 +13,9 @@ struct rope_object {
     const char *path;
 };
 
+/* Several names of one key, for the readers below; valid to the end of the block. */
+#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 /* The tree of a text; the caller releases it with json_decref. */
 rope_status rope_document_load(struct rope_config *config, const char *text, size_t size,
                                json_t **root);

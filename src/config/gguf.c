@@ -74,9 +74,7 @@ static rope_status count(struct rope_config *config, const struct metadata *data
 
 enum { WIDTH_MAX = 2 * ROPE_CONFIG_PAIRS_MAX, ANY_LENGTH = INT32_MAX };
 
-/*
- * ---- One entry --------------------------------------------------------------------------------
- */
+/* ---- One entry ------------------------------------------------------------------------------- */
 
 /* Widths of the heads of the full or of the sliding layers. */
 static rope_status read_widths(struct rope_config *config, const struct metadata *data, int local,
@@ -348,9 +346,7 @@ static rope_status add_entry(struct rope_config *config, const struct metadata *
     return status;
 }
 
-/*
- * ---- Layers -----------------------------------------------------------------------------------
- */
+/* ---- Layers ---------------------------------------------------------------------------------- */
 
 static rope_status read_layers(struct rope_config *config, const struct metadata *data,
                                int32_t local)

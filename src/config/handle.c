@@ -8,9 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * ---- Descriptors ------------------------------------------------------------------------------
- */
+/* ---- Descriptors ----------------------------------------------------------------------------- */
 
 /*
  * Fills `room` from the caller's struct; 0 if its size is below `least` or unknown bytes are not
@@ -44,9 +42,7 @@ static int write_struct(void *given, const void *ours, size_t size, size_t least
     return 1;
 }
 
-/*
- * ---- Memory -----------------------------------------------------------------------------------
- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 struct rope_config_memory {
     struct rope_config_memory *next;
@@ -120,9 +116,7 @@ rope_status rope_config_close(struct rope_config *config, rope_status status, ro
     return status;
 }
 
-/*
- * ---- Messages ---------------------------------------------------------------------------------
- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 const char *rope_config_shown(struct rope_config *config, const char *text)
 {
@@ -170,9 +164,7 @@ int rope_config_warn(struct rope_config *config, const char *format, ...)
     return 1;
 }
 
-/*
- * ---- Entries ----------------------------------------------------------------------------------
- */
+/* ---- Entries --------------------------------------------------------------------------------- */
 
 rope_status rope_config_add(struct rope_config *config, rope_tower tower, rope_config_entry **entry,
                             rope_spec **spec)
@@ -263,9 +255,7 @@ const char *rope_config_warning(const rope_config *config, size_t index)
     return config == NULL || index >= config->warning_count ? NULL : config->warnings[index];
 }
 
-/*
- * ---- Query scale ------------------------------------------------------------------------------
- */
+/* ---- Query scale ----------------------------------------------------------------------------- */
 
 rope_status rope_config_get_query_scale(const rope_config *config, size_t layer,
                                         rope_query_scale *scale)
@@ -299,9 +289,7 @@ double rope_query_scale_at(const rope_query_scale *scale, int64_t position)
     }
 }
 
-/*
- * ---- Plans ------------------------------------------------------------------------------------
- */
+/* ---- Plans ----------------------------------------------------------------------------------- */
 
 rope_status rope_config_create_plans(const rope_config *config, rope_plan **plans, size_t count,
                                      char *message, size_t message_size)

@@ -8,14 +8,13 @@
 #include <math.h>
 #include <string.h>
 
-#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-const char *const rope_keys_max_length[] = {
+static const char *const max_length_keys[] = {
     "max_position_embeddings", "n_positions",      "max_seq_len", "seq_length",
     "max_sequence_length",     "model_max_length", NULL};
-const char *const rope_keys_rotary_dim[] = {"rotary_dim", "attn_rotary_emb", "rotary_ndims", NULL};
-const char *const rope_keys_partial[] = {"partial_rotary_factor", "rotary_pct",          "rope_pct",
-                                         "rope_percent",          "rotary_emb_fraction", NULL};
+static const char *const rotary_dim_keys[] = {"rotary_dim", "attn_rotary_emb", "rotary_ndims",
+                                              NULL};
+static const char *const partial_keys[] = {
+    "partial_rotary_factor", "rotary_pct", "rope_pct", "rope_percent", "rotary_emb_fraction", NULL};
 
 /* Sets of schemes. */
 enum {
@@ -109,7 +108,7 @@ enum {
     OTHERS = sizeof others / sizeof others[0]
 };
 
-const char *rope_scheme_word(rope_scheme scheme)
+static const char *scheme_word(rope_scheme scheme)
 {
     for (size_t w = 0; w < WORDS; w++)
         if (words[w].scheme == scheme)
@@ -124,9 +123,7 @@ static rope_status fail(struct rope_config *config, const struct rope_object *ob
                             rule);
 }
 
-/*
- * ---- The scheme -------------------------------------------------------------------------------
- */
+/* ---- The scheme ------------------------------------------------------------------------------ */
 
 /* 1 if the block scales in some way, so that it has to say in which. */
 static int has_scaling(const json_t *block)
@@ -216,7 +213,7 @@ static rope_status read_reals(struct rope_config *config, const struct rope_bloc
         if (!found && (reals[i].needed & scheme) != 0)
             return rope_config_fail(config, ROPE_ERR_VALUE, "%s: missing: %s needs it",
                                     rope_object_name(config, &block->block, reals[i].key),
-                                    rope_scheme_word(spec->scheme));
+                                    scheme_word(spec->scheme));
         if (!found || (value == 0.0 && reals[i].zero_is_absent))
             continue;
         if (!isfinite(value) || value <= 0.0)
@@ -252,16 +249,14 @@ static rope_status warn_of_keys(struct rope_config *config, const struct rope_bl
             continue;
         const char *name = rope_object_name(config, &block->block, rope_config_shown(config, key));
         if (!(known ? rope_config_warn(config, "key %s: ignored by %s", name,
-                                       rope_scheme_word(spec->scheme))
+                                       scheme_word(spec->scheme))
                     : rope_config_warn(config, "unknown key %s: ignored", name)))
             return ROPE_ERR_MEMORY;
     }
     return ROPE_OK;
 }
 
-/*
- * ---- Lengths ----------------------------------------------------------------------------------
- */
+/* ---- Lengths --------------------------------------------------------------------------------- */
 
 /* L; *apart is 1 where the file gives it outside the block. */
 static rope_status read_original(struct rope_config *config, const struct rope_block *block,
@@ -487,7 +482,7 @@ static rope_status read_lengths(struct rope_config *config, const struct rope_bl
     size_t max_length = 0;
     int found = 0;
     const rope_status status =
-        rope_object_count(config, &block->model, rope_keys_max_length, &max_length, &found);
+        rope_object_count(config, &block->model, max_length_keys, &max_length, &found);
     if (status != ROPE_OK)
         return status;
     switch (spec->scheme) {
@@ -504,9 +499,7 @@ static rope_status read_lengths(struct rope_config *config, const struct rope_bl
     }
 }
 
-/*
- * ---- Widths -----------------------------------------------------------------------------------
- */
+/* ---- Widths ---------------------------------------------------------------------------------- */
 
 /* partial_rotary_factor of the block, of the model, of the class. */
 static rope_status read_partial(struct rope_config *config, const struct rope_block *block,
@@ -515,7 +508,7 @@ static rope_status read_partial(struct rope_config *config, const struct rope_bl
     rope_status status =
         rope_object_number(config, &block->block, NAMES("partial_rotary_factor"), partial, found);
     if (status == ROPE_OK && !*found)
-        status = rope_object_number(config, &block->model, rope_keys_partial, partial, found);
+        status = rope_object_number(config, &block->model, partial_keys, partial, found);
     if (status == ROPE_OK && !(*partial > 0.0 && *partial <= 1.0))
         return rope_config_fail(config, ROPE_ERR_VALUE, "%s: %g: must be > 0 and <= 1",
                                 rope_object_name(config, &block->model, "partial_rotary_factor"),
@@ -531,7 +524,7 @@ static rope_status read_rotary_dim(struct rope_config *config, const struct rope
     size_t rotary_dim = 0;
     int has_dim = 0, has_partial = 0;
     const char *const *names =
-        family->shape == SHAPE_TRAILING ? NAMES("qk_rope_head_dim") : rope_keys_rotary_dim;
+        family->shape == SHAPE_TRAILING ? NAMES("qk_rope_head_dim") : rotary_dim_keys;
     double partial = family->partial != 0.0 ? family->partial : 1.0;
     rope_status status = read_partial(config, block, &partial, &has_partial);
     if (status == ROPE_OK)
@@ -601,9 +594,7 @@ static rope_status read_widths(struct rope_config *config, const struct rope_blo
     return status;
 }
 
-/*
- * ---- Axes -------------------------------------------------------------------------------------
- */
+/* ---- Axes ------------------------------------------------------------------------------------ */
 
 static rope_status set_sections(struct rope_config *config, rope_spec *spec,
                                 rope_axis_layout layout, const double *values, size_t count)
@@ -714,9 +705,7 @@ static rope_status read_sections(struct rope_config *config, const struct rope_b
     return set_sections(config, spec, layout, values, count);
 }
 
-/*
- * ---- All of a block ---------------------------------------------------------------------------
- */
+/* ---- All of a block -------------------------------------------------------------------------- */
 
 static rope_status read_theta(struct rope_config *config, const struct rope_block *block,
                               rope_spec *spec)

@@ -20,15 +20,8 @@ struct rope_block {
     int theta_is_default;
 };
 
-extern const char *const rope_keys_max_length[];
-extern const char *const rope_keys_rotary_dim[];
-extern const char *const rope_keys_partial[];
-
 /* Fills scheme, parameters, widths and axes of spec.  pairing and angle are the caller's. */
 rope_status rope_block_read(struct rope_config *config, const struct rope_block *block,
                             rope_spec *spec);
-
-/* The scheme's public name: "yarn". */
-const char *rope_scheme_word(rope_scheme scheme);
 
 #endif

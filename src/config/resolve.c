@@ -1,40 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a config.json to entries and layers: which object describes which tower, which block which
+ * From a config.json to rotations: which object describes which tower, which block which kind of
  * layer.
  */
-#include "parameters.h"
+#include "tower.h"
 
 #include <math.h>
 #include <string.h>
 
-#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
+/* ---- Small readers --------------------------------------------------------------------------- */
 
-static const char full_attention[] = "full_attention";
-static const char sliding_attention[] = "sliding_attention";
-
-/* What is being read: one tower. */
-struct tower {
-    rope_tower kind;
-    struct rope_object object;
-    const char *type;          /* model_type, "" = none */
-    struct rope_family family; /* of the type, with what the file says instead */
-    int is_known;              /* the type has a row */
-    struct rope_object block;  /* rope_scaling or rope_parameters */
-    size_t head_dim;
-    double theta;
-    int theta_is_default;
-    double local_theta; /* 0 = the file names none */
-    size_t first;       /* its entries */
-};
-
-/*
- * ---- Small readers ----------------------------------------------------------------------------
- */
-
-/* A count, or that of the class where the file is silent; 0 where neither says. */
-static rope_status count_or_class(struct rope_config *config, const struct tower *tower,
-                                  const char *const *names, size_t of_class, size_t *value)
+rope_status rope_tower_count(struct rope_config *config, const struct rope_config_tower *tower,
+                             const char *const *names, size_t of_class, size_t *value)
 {
     int found = 0;
     *value = of_class;
@@ -46,16 +23,14 @@ static rope_status count_or_class(struct rope_config *config, const struct tower
     return status;
 }
 
-static rope_status fail_at(struct rope_config *config, const struct tower *tower, const char *key,
-                           const char *rule)
+rope_status rope_tower_fail(struct rope_config *config, const struct rope_config_tower *tower,
+                            const char *key, const char *rule)
 {
     return rope_config_fail(config, ROPE_ERR_VALUE, "%s: %s",
                             rope_object_name(config, &tower->object, key), rule);
 }
 
-/*
- * ---- The model type ---------------------------------------------------------------------------
- */
+/* ---- The model type -------------------------------------------------------------------------- */
 
 static const struct rope_family *find_with(const char *type, const char *suffix)
 {
@@ -77,8 +52,8 @@ static int is_of(const struct rope_family *family, rope_tower kind)
  * The row of a tower: of its own type, which may be that of the whole model, else of the model's
  * type.
  */
-static const struct rope_family *find_family(const struct tower *tower, const char *parent,
-                                             int is_root)
+static const struct rope_family *find_family(const struct rope_config_tower *tower,
+                                             const char *parent, int is_root)
 {
     const char *suffix = tower->kind == ROPE_TOWER_VISION ? "_vision" : "_text";
     const char *names[] = {tower->type, parent};
@@ -94,7 +69,8 @@ static const struct rope_family *find_family(const struct tower *tower, const ch
 }
 
 /* Whether this model rotates at all. */
-static rope_status read_gate(struct rope_config *config, const struct tower *tower, int *rotates)
+static rope_status read_gate(struct rope_config *config, const struct rope_config_tower *tower,
+                             int *rotates)
 {
     const char *text = "";
     int flag = 0, found = 0;
@@ -124,11 +100,9 @@ static rope_status read_gate(struct rope_config *config, const struct tower *tow
     return status;
 }
 
-/*
- * ---- Widths and bases -------------------------------------------------------------------------
- */
+/* ---- Widths and bases ------------------------------------------------------------------------ */
 
-static rope_status read_latent(struct rope_config *config, struct tower *tower)
+static rope_status read_latent(struct rope_config *config, struct rope_config_tower *tower)
 {
     struct rope_family *family = &tower->family;
     size_t nope = family->nope_dim, rope = family->rope_dim;
@@ -145,15 +119,15 @@ static rope_status read_latent(struct rope_config *config, struct tower *tower)
     if (family->shape != SHAPE_MLA)
         return ROPE_OK;
     if (rope < 2 || rope % 2 != 0 || rope > ROPE_CONFIG_PAIRS_MAX * 2)
-        return fail_at(config, tower, "qk_rope_head_dim", "must be even and >= 2");
+        return rope_tower_fail(config, tower, "qk_rope_head_dim", "must be even and >= 2");
     if (nope > UINT16_MAX)
-        return fail_at(config, tower, "qk_nope_head_dim", "must be at most 65535");
+        return rope_tower_fail(config, tower, "qk_nope_head_dim", "must be at most 65535");
     family->nope_dim = (uint16_t)nope;
     family->rope_dim = (uint16_t)rope;
     return ROPE_OK;
 }
 
-static rope_status read_head_dim(struct rope_config *config, struct tower *tower)
+static rope_status read_head_dim(struct rope_config *config, struct rope_config_tower *tower)
 {
     const struct rope_family *family = &tower->family;
     if (family->shape == SHAPE_MLA) {
@@ -175,19 +149,19 @@ static rope_status read_head_dim(struct rope_config *config, struct tower *tower
     }
     if (!found && head_dim == 0) {
         status = family->flags & EMBED_WIDTH
-                     ? count_or_class(config, tower, NAMES("embed_dim"), 1280, &width)
-                     : count_or_class(config, tower, NAMES("hidden_size", "n_embd", "d_model"),
-                                      family->hidden, &width);
+                     ? rope_tower_count(config, tower, NAMES("embed_dim"), 1280, &width)
+                     : rope_tower_count(config, tower, NAMES("hidden_size", "n_embd", "d_model"),
+                                        family->hidden, &width);
         if (status == ROPE_OK)
-            status = count_or_class(config, tower,
-                                    NAMES("num_attention_heads", "n_head", "n_heads", "num_heads",
-                                          "decoder_num_attention_heads"),
-                                    family->heads, &heads);
+            status = rope_tower_count(config, tower,
+                                      NAMES("num_attention_heads", "n_head", "n_heads", "num_heads",
+                                            "decoder_num_attention_heads"),
+                                      family->heads, &heads);
         if (status != ROPE_OK)
             return status;
         if (width == 0 || heads == 0)
-            return fail_at(config, tower, "head_dim",
-                           "missing, and hidden_size with num_attention_heads too");
+            return rope_tower_fail(config, tower, "head_dim",
+                                   "missing, and hidden_size with num_attention_heads too");
         if (width % heads != 0)
             return rope_config_fail(
                 config, ROPE_ERR_VALUE, "%s: %zu: must be a multiple of num_attention_heads = %zu",
@@ -202,7 +176,7 @@ static rope_status read_head_dim(struct rope_config *config, struct tower *tower
     return ROPE_OK;
 }
 
-static rope_status read_thetas(struct rope_config *config, struct tower *tower)
+static rope_status read_thetas(struct rope_config *config, struct rope_config_tower *tower)
 {
     struct rope_object attention;
     double ratio = 1.0;
@@ -229,12 +203,13 @@ static rope_status read_thetas(struct rope_config *config, struct tower *tower)
     tower->theta *= ratio;
     tower->theta_is_default = !found && !scaled;
     if (status == ROPE_OK && local && (!isfinite(tower->local_theta) || tower->local_theta <= 0.0))
-        return fail_at(config, tower, "rope_local_base_freq", "must be finite and > 0");
+        return rope_tower_fail(config, tower, "rope_local_base_freq", "must be finite and > 0");
     return status;
 }
 
 /* rope_scaling where it says anything, else rope_parameters, else what the class has. */
-static rope_status read_block(struct rope_config *config, struct tower *tower, json_t *of_class)
+static rope_status read_block(struct rope_config *config, struct rope_config_tower *tower,
+                              json_t *of_class)
 {
     struct rope_object scaling, parameters;
     rope_status status =
@@ -261,7 +236,7 @@ static rope_status read_block(struct rope_config *config, struct tower *tower, j
     return ROPE_OK;
 }
 
-static rope_status read_pairing(struct rope_config *config, struct tower *tower)
+static rope_status read_pairing(struct rope_config *config, struct rope_config_tower *tower)
 {
     struct rope_family *family = &tower->family;
     int interleaved = 1, found = 0;
@@ -284,7 +259,7 @@ static rope_status read_pairing(struct rope_config *config, struct tower *tower)
 }
 
 /* Warns of keys that look like ours and are not. */
-static rope_status warn_of_keys(struct rope_config *config, const struct tower *tower)
+static rope_status warn_of_keys(struct rope_config *config, const struct rope_config_tower *tower)
 {
     static const char *const known[] = {
         "rope_theta",
@@ -333,13 +308,11 @@ static rope_status warn_of_keys(struct rope_config *config, const struct tower *
     return ROPE_OK;
 }
 
-/*
- * ---- Entries ----------------------------------------------------------------------------------
- */
+/* ---- Entries --------------------------------------------------------------------------------- */
 
 /* Heads of full_attention layers of Gemma 4. */
-static rope_status read_global_head_dim(struct rope_config *config, const struct tower *tower,
-                                        size_t *head_dim)
+static rope_status read_global_head_dim(struct rope_config *config,
+                                        const struct rope_config_tower *tower, size_t *head_dim)
 {
     int found = 0;
     *head_dim = 512;
@@ -358,7 +331,7 @@ static rope_status read_global_head_dim(struct rope_config *config, const struct
             status = rope_object_count(config, &layer, NAMES("head_dim"), head_dim, &found);
     }
     if (status == ROPE_OK && (*head_dim < 2 || *head_dim > ROPE_CONFIG_PAIRS_MAX * 2))
-        return fail_at(config, tower, "global_head_dim", "must be 2..4096");
+        return rope_tower_fail(config, tower, "global_head_dim", "must be 2..4096");
     return status;
 }
 
@@ -366,7 +339,7 @@ static rope_status read_global_head_dim(struct rope_config *config, const struct
  * Qwen 1: a base that grows with the length in powers of two, where the class is not told
  * otherwise.
  */
-static rope_status read_powers(struct rope_config *config, const struct tower *tower,
+static rope_status read_powers(struct rope_config *config, const struct rope_config_tower *tower,
                                rope_spec *spec)
 {
     size_t trained = 0;
@@ -383,7 +356,7 @@ static rope_status read_powers(struct rope_config *config, const struct tower *t
     return ROPE_OK;
 }
 
-static rope_status add_entry(struct rope_config *config, struct tower *tower,
+static rope_status add_entry(struct rope_config *config, struct rope_config_tower *tower,
                              const char *layer_type, const struct rope_object *block,
                              const struct rope_object *outer, double theta, int theta_is_default)
 {
@@ -403,7 +376,7 @@ static rope_status add_entry(struct rope_config *config, struct tower *tower,
                               .theta_is_default = theta_is_default};
     if (block == NULL)
         read.block.path = tower->object.path;
-    if ((family->flags & GLOBAL_HEAD_DIM) != 0 && strcmp(layer_type, full_attention) == 0)
+    if ((family->flags & GLOBAL_HEAD_DIM) != 0 && strcmp(layer_type, FULL_ATTENTION) == 0)
         status = read_global_head_dim(config, tower, &read.head_dim);
     if (status == ROPE_OK)
         status = rope_block_read(config, &read, spec);
@@ -456,7 +429,7 @@ static int is_nested(const struct rope_object *block)
 }
 
 /* One entry for each object in the block; null and absent types do not rotate. */
-static rope_status add_nested(struct rope_config *config, struct tower *tower)
+static rope_status add_nested(struct rope_config *config, struct rope_config_tower *tower)
 {
     const char *key;
     json_t *value;
@@ -471,7 +444,7 @@ static rope_status add_nested(struct rope_config *config, struct tower *tower)
             continue;
         }
         const struct rope_object block = {value, path};
-        const int local = strcmp(key, sliding_attention) == 0 && tower->local_theta != 0.0;
+        const int local = strcmp(key, SLIDING_ATTENTION) == 0 && tower->local_theta != 0.0;
         const rope_status status = add_entry(config, tower, shown, &block, &tower->block,
                                              local ? tower->local_theta : tower->theta,
                                              local ? 0 : tower->theta_is_default);
@@ -485,7 +458,7 @@ static rope_status add_nested(struct rope_config *config, struct tower *tower)
  * DeepSeek-V4 in its published form: the block is of the compressed layers, which have a base of
  * their own.
  */
-static rope_status add_compressed(struct rope_config *config, struct tower *tower)
+static rope_status add_compressed(struct rope_config *config, struct rope_config_tower *tower)
 {
     double theta = 160000.0;
     int found = 0;
@@ -499,7 +472,7 @@ static rope_status add_compressed(struct rope_config *config, struct tower *towe
     return status;
 }
 
-static rope_status add_entries(struct rope_config *config, struct tower *tower)
+static rope_status add_entries(struct rope_config *config, struct rope_config_tower *tower)
 {
     tower->first = config->entry_count;
     if (is_nested(&tower->block))
@@ -509,7 +482,7 @@ static rope_status add_entries(struct rope_config *config, struct tower *tower)
     if ((tower->family.flags & SPLIT_THETA) == 0 && tower->local_theta == 0.0)
         return add_entry(config, tower, "", &tower->block, NULL, tower->theta,
                          tower->theta_is_default);
-    rope_status status = add_entry(config, tower, full_attention, &tower->block, NULL, tower->theta,
+    rope_status status = add_entry(config, tower, FULL_ATTENTION, &tower->block, NULL, tower->theta,
                                    tower->theta_is_default);
     if (status != ROPE_OK)
         return status;
@@ -530,324 +503,14 @@ static rope_status add_entries(struct rope_config *config, struct tower *tower)
             local = tower->family.theta;
     }
     const int scaled = (tower->family.flags & LOCAL_SCALED) != 0;
-    return add_entry(config, tower, sliding_attention, scaled ? &tower->block : NULL, NULL, local,
+    return add_entry(config, tower, SLIDING_ATTENTION, scaled ? &tower->block : NULL, NULL, local,
                      0);
 }
 
-/*
- * ---- Layers -----------------------------------------------------------------------------------
- */
+/* ---- Towers ---------------------------------------------------------------------------------- */
 
-/* The entry of a layer type, or ROPE_LAYER_*. */
-static int32_t entry_of(const struct rope_config *config, const struct tower *tower,
-                        const char *type)
-{
-    static const char *const without[] = {"linear", "mamba", "recurrent", "conv",
-                                          "mlp",    "moe",   "ssm",       "rwkv"};
-    const uint32_t flags = tower->family.flags;
-    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++)
-        if (strstr(type, without[i]) != NULL)
-            return ROPE_LAYER_NO_ROTATION;
-    if (strcmp(type, full_attention) == 0) {
-        const json_t *window = json_object_get(tower->object.json, "sliding_window");
-        if ((flags & FULL_UNROTATED) != 0 ||
-            ((flags & FULL_UNROTATED_IF_SLIDING) != 0 && window != NULL && !json_is_null(window)))
-            return ROPE_LAYER_NO_ROTATION;
-    }
-    if ((flags & COMPRESSED) != 0)
-        type = strcmp(type, sliding_attention) == 0 || strcmp(type, full_attention) == 0
-                   ? "main"
-                   : "compress";
-    for (size_t i = tower->first; i < config->entry_count; i++)
-        if (strcmp(config->entries[i].layer_type, type) == 0 ||
-            config->entries[i].layer_type[0] == '\0')
-            return (int32_t)i;
-    const json_t *block = json_object_get(tower->block.json, type);
-    return block != NULL && json_is_null(block) ? ROPE_LAYER_NO_ROTATION : ROPE_LAYER_UNKNOWN;
-}
-
-/* A list of types, one for each layer, or, where `repeats`, a period of them. */
-static rope_status read_types(struct rope_config *config, const struct tower *tower,
-                              const json_t *list, const char *name, int repeats)
-{
-    struct rope_layers *layers = &config->layers;
-    const size_t size = json_array_size(list);
-    if (!json_is_array(list) || size == 0 || size > ROPE_CONFIG_LAYERS_MAX)
-        return fail_at(config, tower, name, "must be a list of strings, one for each layer");
-    if (layers->count == 0)
-        layers->count = size;
-    if (!repeats && size < layers->count)
-        return rope_config_fail(
-            config, ROPE_ERR_VALUE, "%s: %zu types: must be one for each of %zu layers",
-            rope_object_name(config, &tower->object, name), size, layers->count);
-    if (!repeats && size > layers->count &&
-        !rope_config_warn(config, "key %s: types beyond the %zu layers ignored",
-                          rope_object_name(config, &tower->object, name), layers->count))
-        return ROPE_ERR_MEMORY;
-    int32_t *entries = rope_config_allocate(config, layers->count, sizeof *entries);
-    if (entries == NULL)
-        return ROPE_ERR_MEMORY;
-    for (size_t i = 0; i < layers->count; i++) {
-        const char *type = json_string_value(json_array_get(list, i % size));
-        if (type == NULL)
-            return fail_at(config, tower, name, "must be a list of strings, one for each layer");
-        entries[i] = entry_of(config, tower, type);
-        if (entries[i] == ROPE_LAYER_UNKNOWN)
-            return rope_config_fail(
-                config, ROPE_ERR_VALUE, "%s[%zu]: %s: no rope parameters for this layer type",
-                rope_object_name(config, &tower->object, name), i, rope_config_shown(config, type));
-    }
-    layers->entries = entries;
-    return ROPE_OK;
-}
-
-/* no_rope_layers, 1 where a layer rotates, or layer_rope_theta, 0 where it does not. */
-static rope_status read_rotated(struct rope_config *config, const struct tower *tower,
-                                const char *name, int *found)
-{
-    struct rope_layers *layers = &config->layers;
-    const double *values;
-    size_t count;
-    const json_t *list = json_object_get(tower->object.json, name);
-    *found = json_array_size(list) != 0; /* an empty list is none */
-    if (!*found)
-        return list == NULL || json_is_null(list) || json_is_array(list)
-                   ? ROPE_OK
-                   : fail_at(config, tower, name, "must be a list of numbers, one for each layer");
-    rope_status status = rope_object_numbers(config, &tower->object, NAMES(name), &values, &count);
-    if (status != ROPE_OK)
-        return status;
-    if (layers->count == 0)
-        layers->count = count;
-    if (count < layers->count)
-        return fail_at(config, tower, name, "must have one number for each layer");
-    int32_t *entries = rope_config_allocate(config, layers->count, sizeof *entries);
-    if (entries == NULL)
-        return ROPE_ERR_MEMORY;
-    const double theta = config->entries[tower->first].spec->theta;
-    for (size_t i = 0; i < layers->count; i++) {
-        if (values[i] != 0.0 && values[i] != 1.0 && values[i] != theta)
-            return rope_config_fail(config, ROPE_ERR_VALUE, "%s[%zu]: %g: must be 0 or %g",
-                                    rope_object_name(config, &tower->object, name), i, values[i],
-                                    strcmp(name, "no_rope_layers") == 0 ? 1.0 : theta);
-        entries[i] = values[i] != 0.0 ? (int32_t)tower->first : ROPE_LAYER_NO_ROTATION;
-    }
-    layers->entries = entries;
-    return ROPE_OK;
-}
-
-/* Numbers of the layers that have attention (Bamba, LFM2). */
-static rope_status read_numbers(struct rope_config *config, const struct tower *tower, int *found)
-{
-    struct rope_layers *layers = &config->layers;
-    const double *values;
-    size_t count;
-    const char *const *names = NAMES("attn_layer_indices", "full_attn_idxs");
-    const rope_status status = rope_object_numbers(config, &tower->object, names, &values, &count);
-    *found = status == ROPE_OK && count != 0 && layers->count != 0;
-    if (!*found)
-        return status;
-    int32_t *entries = rope_config_allocate(config, layers->count, sizeof *entries);
-    if (entries == NULL)
-        return ROPE_ERR_MEMORY;
-    for (size_t i = 0; i < layers->count; i++)
-        entries[i] = ROPE_LAYER_NO_ROTATION;
-    for (size_t i = 0; i < count; i++) {
-        if (!(values[i] >= 0.0 && values[i] < (double)layers->count))
-            return fail_at(config, tower, names[0], "must be numbers of layers");
-        entries[(size_t)values[i]] = (int32_t)tower->first;
-    }
-    layers->entries = entries;
-    return ROPE_OK;
-}
-
-/* "LLLG": local and global layers, over and over (EXAONE 4). */
-static rope_status read_letters(struct rope_config *config, const struct tower *tower,
-                                const char *letters)
-{
-    struct rope_layers *layers = &config->layers;
-    const size_t period = strlen(letters);
-    if (period == 0 || strspn(letters, "LG") != period)
-        return fail_at(config, tower, "sliding_window_pattern",
-                       "must be a number or letters L and G");
-    if (layers->count == 0)
-        return fail_at(config, tower, "num_hidden_layers",
-                       "missing: sliding_window_pattern needs it");
-    int32_t *entries = rope_config_allocate(config, layers->count, sizeof *entries);
-    if (entries == NULL)
-        return ROPE_ERR_MEMORY;
-    for (size_t i = 0; i < layers->count; i++)
-        entries[i] = entry_of(config, tower,
-                              letters[i % period] == 'L' ? sliding_attention : full_attention);
-    layers->entries = entries;
-    return ROPE_OK;
-}
-
-/* DeepSeek-V4: the rate at which a layer compresses its keys, 0 where it does not. */
-static rope_status read_rates(struct rope_config *config, const struct tower *tower)
-{
-    struct rope_layers *layers = &config->layers;
-    const double *rates;
-    size_t count;
-    layers->ordinary = entry_of(config, tower, "compressed_sparse_attention");
-    const rope_status status =
-        rope_object_numbers(config, &tower->object, NAMES("compress_ratios"), &rates, &count);
-    if (status != ROPE_OK || count == 0)
-        return status;
-    if (count < layers->count)
-        return fail_at(config, tower, "compress_ratios", "must have one number for each layer");
-    int32_t *entries = rope_config_allocate(config, layers->count, sizeof *entries);
-    if (entries == NULL)
-        return ROPE_ERR_MEMORY;
-    for (size_t i = 0; i < layers->count; i++)
-        entries[i] =
-            rates[i] != 0.0 ? layers->ordinary : entry_of(config, tower, sliding_attention);
-    layers->entries = entries;
-    return ROPE_OK;
-}
-
-static rope_status read_period(struct rope_config *config, const struct tower *tower)
-{
-    static const char *const sliding[] = {"sliding_window_pattern", "_sliding_window_pattern",
-                                          "global_attn_every_n_layers", NULL};
-    struct rope_layers *layers = &config->layers;
-    unsigned kind = tower->family.layer_kind;
-    size_t period = tower->family.period;
-    int found = 0;
-    const json_t *pattern;
-    const char *const *names = kind == LAYERS_NO_ROPE       ? NAMES("no_rope_layer_interval")
-                               : kind == LAYERS_LINEAR      ? NAMES("full_attention_interval")
-                               : kind == LAYERS_LINEAR_LAST ? NAMES("")
-                                                            : sliding;
-    rope_status status = rope_object_find(config, &tower->object, names, &pattern, NULL);
-    if (status == ROPE_OK && json_is_string(pattern))
-        return read_letters(config, tower, json_string_value(pattern));
-    if (status == ROPE_OK)
-        status = rope_object_count(config, &tower->object, names, &period, &found);
-    if (status != ROPE_OK)
-        return status;
-    if (kind == LAYERS_ALIKE && found && !tower->is_known)
-        kind = LAYERS_SLIDING;
-    const int32_t whole = entry_of(config, tower, full_attention),
-                  part = entry_of(config, tower, sliding_attention);
-    layers->ordinary = whole;
-    layers->special = whole;
-    if (kind == LAYERS_ALIKE || period == 0) { /* a period of 0: no layer is special */
-        if (whole != part && kind == LAYERS_ALIKE && !tower->is_known)
-            layers->ordinary = ROPE_LAYER_UNKNOWN;
-        return ROPE_OK;
-    }
-    layers->period = period;
-    layers->phase = kind == LAYERS_SLIDING_FIRST ? 0 : period - 1;
-    switch (kind) {
-    case LAYERS_LINEAR:
-        layers->ordinary = ROPE_LAYER_NO_ROTATION;
-        break;
-    case LAYERS_LINEAR_LAST:
-    case LAYERS_NO_ROPE:
-        layers->ordinary = part;
-        layers->special = ROPE_LAYER_NO_ROTATION;
-        break;
-    default:
-        layers->ordinary = part;
-        break;
-    }
-    return ROPE_OK;
-}
-
-static rope_status read_layers(struct rope_config *config, const struct tower *tower)
-{
-    struct rope_layers *layers = &config->layers;
-    const json_t *list;
-    const char *name;
-    int found = 0;
-    rope_status status = count_or_class(config, tower,
-                                        NAMES("num_hidden_layers", "n_layer", "n_layers",
-                                              "num_layers", "depth", "decoder_num_hidden_layers"),
-                                        tower->family.layers, &layers->count);
-    if (status != ROPE_OK)
-        return status;
-    if (layers->count > ROPE_CONFIG_LAYERS_MAX)
-        return rope_config_fail(config, ROPE_ERR_VALUE, "%s: %zu: must be at most %d",
-                                rope_object_name(config, &tower->object, "num_hidden_layers"),
-                                layers->count, ROPE_CONFIG_LAYERS_MAX);
-    if (config->entry_count == tower->first) { /* nothing rotates */
-        layers->ordinary = ROPE_LAYER_NO_ROTATION;
-        return ROPE_OK;
-    }
-    status = read_rotated(config, tower, "no_rope_layers", &found);
-    if (status == ROPE_OK && !found)
-        status = read_rotated(config, tower, "layer_rope_theta", &found);
-    if (status == ROPE_OK && !found)
-        status = read_numbers(config, tower, &found);
-    if (status != ROPE_OK || found)
-        return status;
-    status =
-        rope_object_find(config, &tower->object,
-                         NAMES("layer_types", "layers_block_type", "block_types"), &list, &name);
-    if (status != ROPE_OK)
-        return status;
-    if (list != NULL && tower->family.layer_kind != LAYERS_NO_ROPE)
-        return read_types(config, tower, list, name, strcmp(name, "block_types") == 0);
-    return (tower->family.flags & COMPRESSED) != 0 ? read_rates(config, tower)
-                                                   : read_period(config, tower);
-}
-
-/*
- * ---- Query scale ------------------------------------------------------------------------------
- */
-
-static rope_status read_query_scale(struct rope_config *config, const struct tower *tower)
-{
-    rope_query_scale *scale = &config->scale;
-    double beta = 0.0;
-    size_t length = 0;
-    int flag = 1, found = 0;
-    rope_status status = ROPE_OK;
-    if ((tower->family.flags & LLAMA4_SCALE) != 0) {
-        beta = 0.1;
-        length = 8192;
-        status = rope_object_flag(config, &tower->object, NAMES("attn_temperature_tuning"), &flag,
-                                  &found);
-        if (status == ROPE_OK)
-            status = rope_object_number(config, &tower->object, NAMES("attn_scale"), &beta, &found);
-        if (status == ROPE_OK)
-            status =
-                rope_object_count(config, &tower->object, NAMES("floor_scale"), &length, &found);
-        config->scale_without_rotation = 1;
-        scale->kind = flag ? ROPE_QUERY_SCALE_LLAMA4 : ROPE_QUERY_SCALE_NONE;
-    } else if ((tower->family.flags & LOGN_SCALE) != 0) {
-        flag = 0;
-        status = rope_object_flag(config, &tower->object, NAMES("use_logn_attn"), &flag, &found);
-        if (status == ROPE_OK)
-            status =
-                rope_object_count(config, &tower->object, NAMES("seq_length"), &length, &found);
-        scale->kind = flag ? ROPE_QUERY_SCALE_LOGN : ROPE_QUERY_SCALE_NONE;
-        beta = 1.0;
-    } else {
-        status =
-            rope_object_number(config, &tower->block, NAMES("llama_4_scaling_beta"), &beta, &found);
-        if (status == ROPE_OK && found && config->entry_count > tower->first) {
-            length = config->entries[tower->first].spec->original_length;
-            scale->kind = ROPE_QUERY_SCALE_MISTRAL;
-        }
-    }
-    if (status != ROPE_OK || scale->kind == ROPE_QUERY_SCALE_NONE)
-        return status;
-    if (!isfinite(beta) || beta < 0.0)
-        return fail_at(config, tower, "attn_scale", "must be finite and >= 0");
-    if (length < 2)
-        return fail_at(config, tower, "floor_scale", "the length of the query scale must be >= 2");
-    scale->beta = beta;
-    scale->length = (double)length;
-    return ROPE_OK;
-}
-
-/*
- * ---- Towers -----------------------------------------------------------------------------------
- */
-
-static rope_status read_rotations(struct rope_config *config, struct tower *tower, json_t *of_class)
+static rope_status read_rotations(struct rope_config *config, struct rope_config_tower *tower,
+                                  json_t *of_class)
 {
     int rotates = 1;
     rope_status status = read_gate(config, tower, &rotates);
@@ -877,7 +540,8 @@ static rope_status read_tower(struct rope_config *config, rope_tower kind,
                               struct rope_object object, const char *parent, int is_root, int leads)
 {
     static const struct rope_family unknown = {.type = ""};
-    struct tower tower = {.kind = kind, .object = object, .type = "", .first = config->entry_count};
+    struct rope_config_tower tower = {
+        .kind = kind, .object = object, .type = "", .first = config->entry_count};
     int found = 0;
     rope_status status =
         rope_object_text(config, &object, NAMES("model_type"), &tower.type, &found);
@@ -906,9 +570,9 @@ static rope_status read_tower(struct rope_config *config, rope_tower kind,
     if (status == ROPE_OK)
         status = read_rotations(config, &tower, of_class);
     if (status == ROPE_OK && leads)
-        status = read_layers(config, &tower);
+        status = rope_tower_layers(config, &tower);
     if (status == ROPE_OK && leads)
-        status = read_query_scale(config, &tower);
+        status = rope_tower_query_scale(config, &tower);
     json_decref(of_class);
     return status;
 }
