@@ -141,46 +141,15 @@ size_t count_matching(const std::vector<std::string> &names, std::string filter)
 
 /* ---- One benchmark ------------------------------------------------------------------------------ */
 
-double least_time = 0.5; /* --benchmark_min_time */
-
-/*
- * Whether Google Benchmark is still looking for a number of iterations.  It stops at the first try that
- * took long enough, be it because another process had the CPU, and keeps that number for all
- * repetitions; one call of 200 ns would then be timed alone.  The fastest of some calls knows better.
- */
-bool is_trial(work &work, const std::string &name, benchmark::IterationCount iterations)
-{
-    static std::map<std::string, double> fastest;
-    static std::map<std::string, benchmark::IterationCount> last;
-    const bool again = last[name] == iterations; /* a repetition: the search is over */
-    last[name] = iterations;
-    if (again)
-        return false;
-    if (fastest.find(name) == fastest.end()) {
-        double best = 1e9;
-        for (int i = 0; i < 3; i++) {
-            const double start = seconds();
-            work.run();
-            best = std::min(best, seconds() - start);
-        }
-        fastest[name] = best;
-    }
-    return static_cast<double>(iterations) * fastest[name] < least_time / 10;
-}
-
 void measure(benchmark::State &state, const library &library, const description &description,
              const std::string &name)
 {
     work work(library, description);
     work.prepare_limit();
     work.run();
-    const bool trial = is_trial(work, name, state.max_iterations);
-    std::this_thread::yield(); /* begin with a fresh share of the CPU */
-    if (trial) {
-        for (auto _ : state) {
-        } /* takes no time, so that the search goes on */
-        return;
-    }
+    /* Begin with a fresh share of the CPU: Google Benchmark keeps the first number of iterations that took
+     * long enough, also where that was because another process had the CPU. */
+    std::this_thread::yield();
     for (auto _ : state)
         work.run();
 
@@ -263,8 +232,6 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (std::strncmp(argv[i], "--benchmark_repetitions=", 24) == 0)
             repetitions = static_cast<size_t>(std::max(1, std::atoi(argv[i] + 24)));
-        if (std::strncmp(argv[i], "--benchmark_min_time=", 21) == 0)
-            least_time = std::atof(argv[i] + 21);
         if (std::strncmp(argv[i], "--benchmark_filter=", 19) == 0)
             filter = argv[i] + 19;
     }
