@@ -439,9 +439,10 @@ ROPE_API rope_status rope_plan_wavelengths(const rope_plan *plan, double *wavele
  * originals again has none.  The new plan is independent of both others; rope_info.scheme is CUSTOM.
  *
  * ROPE_ERR_NULL    from, to or out_plan is NULL
- * ROPE_ERR_VALUE   the plans differ in head_dim, rotary_dim, rotary_offset, pairing, pairing_chunk or
- *                  the axes of their pairs; one has ROPE_ANGLE_F32, whose angles have no difference;
- *                  a frequency is beyond 2^20 or the attention factor no finite number > 0
+ * ROPE_ERR_VALUE   the plans differ in head_dim, rotary_dim, rotary_offset, pairing, pairing_chunk,
+ *                  xPos (which the new plan has not: magnitudes stay) or the axes of their pairs; one
+ *                  has ROPE_ANGLE_F32, whose angles have no difference; a frequency is beyond 2^20 or
+ *                  the attention factor no finite number > 0
  * ROPE_ERR_MEMORY  out of memory
  *
  * Thread-safe.  Since 0.1.
@@ -690,7 +691,8 @@ enum {
 /*
  * Absolute embeddings of positions, the sines and cosines of a plan's rows: column x of pair i of a
  * token at position p is m sin(p f_i), column y is m cos(p f_i).  Where x and y stand is said by the
- * plan's pairing, as in a rotation; any plan without rotary_offset will do, axes and chunks included.
+ * plan's pairing, as in a rotation; any plan without rotary_offset will do, axes and chunks included
+ * (xPos plays no part).
  *
  *     [sin | cos]      ROPE_HALF                    Whisper, fairseq, Marian, diffusers
  *     [cos | sin]      ROPE_HALF, ROPE_COS_FIRST    guided diffusion, ggml, flip_sin_to_cos
