@@ -338,7 +338,8 @@ typedef struct rope_spec {
     double position_scale;
     /* xPos: S, finite and > 0; 0 = none.  At position p the row of pair i is multiplied by
        z_i^((p - xpos_center) / S) for q and divided by it for k, z_i = (2 i / d + g) / (1 + g), g =
-       xpos_gamma (0 = 0.4).  One axis only.  512 in torchscale, x-transformers and
+       xpos_gamma (0 = 0.4).  One axis only.  Entries are off by at most 1/2 ulp (f64: 1 ulp) + 1.2e-15
+       of their magnitude, infinite or 0 where that is out of range.  512 in torchscale, x-transformers and
        rotary-embedding-torch; Sun et al., arXiv:2212.10554, section 3 */
     double xpos_base;
     double xpos_gamma;
@@ -566,8 +567,8 @@ typedef struct rope_tensor {
     ptrdiff_t dst_stride_batch, dst_stride_token, dst_stride_head;
     /* a magnitude for each token, finite and not 0: the row of token t of batch b is multiplied by
        scale[b * scale_stride_batch + t * scale_stride_token] before it is rounded, with INVERSE
-       divided; not possible with SHIFT.  What lies outside the rotated slice is not scaled.  NULL =
-       1.  Llama 4 (1 + 0.1 ln(floor((p + 1) / 8192) + 1)) and Ministral 3 scale q so; Qwen's logN */
+       divided; not possible with SHIFT.  What lies outside the rotated slice is not scaled.  The
+       bounds of rows grow by 2.3e-16 of the magnitude.  NULL = 1.  Llama 4 (1 + 0.1 ln(floor((p + 1) / 8192) + 1)) and Ministral 3 scale q so; Qwen's logN */
     const void *scale;
     rope_dtype scale_dtype;                           /* ROPE_F32 or ROPE_F64; 0 without scale */
     uint32_t reserved;                                /* 0 */
