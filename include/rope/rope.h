@@ -338,9 +338,9 @@ typedef struct rope_spec {
     double position_scale;
     /* xPos: S, finite and > 0; 0 = none.  At position p the row of pair i is multiplied by
        z_i^((p - xpos_center) / S) for q and divided by it for k, z_i = (2 i / d + g) / (1 + g), g =
-       xpos_gamma (0 = 0.4).  One axis only.  Entries are off by at most 1/2 ulp (f64: 1 ulp) + 1.2e-15
-       of their magnitude, infinite or 0 where that is out of range.  512 in torchscale, x-transformers and
-       rotary-embedding-torch; Sun et al., arXiv:2212.10554, section 3 */
+       xpos_gamma (0 = 0.4).  One axis only.  Entries are off by at most 1/2 ulp (f64: 1 ulp) +
+       1.2e-15 of their magnitude, and not finite where that is out of range.  512 in torchscale,
+       x-transformers and rotary-embedding-torch; Sun et al., arXiv:2212.10554, section 3 */
     double xpos_base;
     double xpos_gamma;
 } rope_spec;
