@@ -871,6 +871,13 @@ static void test_layers(void **state)
                  "\"num_hidden_layers\": 2, \"use_mem_rope\": true}",
                  "RR");
     check_layers("{\"model_type\": \"gpt2\", \"n_layer\": 2}", "--?");
+    /* types that are not known, by their keys */
+    check_layers("{" HEAD "\"num_hidden_layers\": 8, \"no_rope_layer_interval\": 4}", "RRR-RRR-");
+    check_layers("{" HEAD "\"num_hidden_layers\": 4, \"full_attention_interval\": 2}", "-R-R");
+    check_layers("{" HEAD "\"num_hidden_layers\": 4, \"rope_local_base_freq\": 100, "
+                 "\"global_attn_every_n_layers\": 2}",
+                 "fsfs");
+    check_layers("{" HEAD "\"num_hidden_layers\": 2, \"rope_local_base_freq\": 100}", "??");
     /* a type whose parameters are null does not rotate */
     check_layers("{" HEAD "\"rope_parameters\": {\"sliding_attention\": {\"rope_type\": "
                  "\"default\"}, \"full_attention\": "

@@ -178,12 +178,32 @@ static rope_status read_rates(struct rope_config *config, const struct rope_conf
     return ROPE_OK;
 }
 
+/* What the keys of a file say of a type that has no row. */
+static unsigned guess_kind(const struct rope_config_tower *tower)
+{
+    static const struct {
+        const char *key;
+        unsigned kind;
+    } signs[] = {
+        {"no_rope_layer_interval", LAYERS_NO_ROPE},
+        {"full_attention_interval", LAYERS_LINEAR},
+        {"sliding_window_pattern", LAYERS_SLIDING},
+        {"global_attn_every_n_layers", LAYERS_SLIDING_FIRST},
+    };
+    for (size_t i = 0; i < sizeof signs / sizeof signs[0]; i++) {
+        const json_t *value = json_object_get(tower->object.json, signs[i].key);
+        if (value != NULL && !json_is_null(value))
+            return signs[i].kind;
+    }
+    return LAYERS_ALIKE;
+}
+
 static rope_status read_period(struct rope_config *config, const struct rope_config_tower *tower)
 {
     static const char *const sliding[] = {"sliding_window_pattern", "_sliding_window_pattern",
                                           "global_attn_every_n_layers", NULL};
     struct rope_layers *layers = &config->layers;
-    unsigned kind = tower->family.layer_kind;
+    const unsigned kind = tower->is_known ? tower->family.layer_kind : guess_kind(tower);
     size_t period = tower->family.period;
     int found = 0;
     const json_t *pattern;
@@ -198,8 +218,6 @@ static rope_status read_period(struct rope_config *config, const struct rope_con
         status = rope_object_count(config, &tower->object, names, &period, &found);
     if (status != ROPE_OK)
         return status;
-    if (kind == LAYERS_ALIKE && found && !tower->is_known)
-        kind = LAYERS_SLIDING;
     const int32_t whole = entry_of(config, tower, FULL_ATTENTION),
                   part = entry_of(config, tower, SLIDING_ATTENTION);
     layers->ordinary = whole;

@@ -185,7 +185,7 @@ static rope_status read_thetas(struct rope_config *config, struct rope_config_to
     rope_status status =
         rope_object_number(config, &tower->object,
                            NAMES("rope_theta", "rotary_emb_base", "rotary_embedding_base",
-                                 "rotary_base", "global_rope_theta"),
+                                 "rotary_base", "rope_base", "rope_freq_base", "global_rope_theta"),
                            &tower->theta, &found);
     if (status == ROPE_OK && !found) { /* DBRX */
         status = rope_object_inside(config, &tower->object, NAMES("attn_config"), &attention);
@@ -268,6 +268,8 @@ static rope_status warn_of_keys(struct rope_config *config, const struct rope_co
         "rotary_emb_base",
         "rotary_embedding_base",
         "rotary_base",
+        "rope_base",
+        "rope_freq_base",
         "global_rope_theta",
         "local_rope_theta",
         "rope_local_base_freq",
