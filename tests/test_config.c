@@ -1032,6 +1032,15 @@ static void test_classes(void **state)
     for (size_t i = 0; i < COUNT(alphas); i++)
         near(rotation_of(parse_as(ROPE_PROFILE_EXACT, alphas[i].length, qwen)).info.theta,
              10000.0 * pow(alphas[i].alpha, 128.0 / 126.0));
+    /* Qwen-7B: the two lengths are not the same, and neither is of the other's kind */
+    config =
+        parse("{\"model_type\": \"qwen\", \"hidden_size\": 4096, \"num_attention_heads\": 32, "
+              "\"kv_channels\": 128, \"max_position_embeddings\": 32768, \"seq_length\": 8192, "
+              "\"rotary_emb_base\": 10000, \"rotary_pct\": 1.0, \"use_dynamic_ntk\": true, "
+              "\"use_logn_attn\": true, \"num_hidden_layers\": 2}");
+    check_scale(config, 0, 8191, 1.0);
+    check_scale(config, 0, 8192, log(8193.0) / log(8192.0));
+    rope_config_destroy(config);
     /* towers within towers */
     config = parse("{\"model_type\": \"qwen2_5_omni\", \"thinker_config\": {\"model_type\": "
                    "\"qwen2_5_omni_thinker\", "

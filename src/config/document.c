@@ -465,6 +465,16 @@ rope_status rope_object_count(struct rope_config *config, const struct rope_obje
     return ROPE_OK;
 }
 
+rope_status rope_object_first_count(struct rope_config *config, const struct rope_object *object,
+                                    const char *const *names, size_t *value, int *found)
+{
+    rope_status status = ROPE_OK;
+    *found = 0;
+    for (; *names != NULL && status == ROPE_OK && !*found; names++)
+        status = rope_object_count(config, object, NAMES(*names), value, found);
+    return status;
+}
+
 rope_status rope_object_flag(struct rope_config *config, const struct rope_object *object,
                              const char *const *names, int *value, int *found)
 {

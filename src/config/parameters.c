@@ -482,7 +482,7 @@ static rope_status read_lengths(struct rope_config *config, const struct rope_bl
     size_t max_length = 0;
     int found = 0;
     const rope_status status =
-        rope_object_count(config, &block->model, max_length_keys, &max_length, &found);
+        rope_object_first_count(config, &block->model, max_length_keys, &max_length, &found);
     if (status != ROPE_OK)
         return status;
     switch (spec->scheme) {

@@ -15,7 +15,8 @@ rope_status rope_tower_count(struct rope_config *config, const struct rope_confi
 {
     int found = 0;
     *value = of_class;
-    const rope_status status = rope_object_count(config, &tower->object, names, value, &found);
+    const rope_status status =
+        rope_object_first_count(config, &tower->object, names, value, &found);
     if (status == ROPE_OK && !found && of_class != 0 &&
         !rope_config_warn(config, "default: %s: missing: %zu of the class taken",
                           rope_object_name(config, &tower->object, names[0]), of_class))
@@ -136,7 +137,7 @@ static rope_status read_head_dim(struct rope_config *config, struct rope_config_
     }
     size_t head_dim = 0, width = 0, heads = 0;
     int found = 0;
-    rope_status status = rope_object_count(
+    rope_status status = rope_object_first_count(
         config, &tower->object, NAMES("head_dim", "kv_channels", "attention_head_dim", "head_size"),
         &head_dim, &found);
     if (status != ROPE_OK)
@@ -591,10 +592,10 @@ static rope_status read_model(struct rope_config *config, struct rope_object obj
     int found = 0;
     rope_status status = rope_object_text(config, &object, NAMES("model_type"), &type, &found);
     if (status == ROPE_OK)
-        status = rope_object_inside(
-            config, &object,
-            NAMES("text_config", "llm_config", "language_config", "thinker_config", "decoder"),
-            &inside);
+        status = rope_object_inside(config, &object,
+                                    NAMES("text_config", "llm_config", "language_config",
+                                          "thinker_config", "decoder", "decoder_config"),
+                                    &inside);
     if (status != ROPE_OK)
         return status;
     status = inside.json != NULL ? read_model(config, inside, type, 0)
