@@ -48,14 +48,16 @@ RV void KERNEL(rotate_step)(const V(elem) * src, size_t src_half, V(elem) * dst,
 
 RV V(block) KERNEL(rotate_row)(const V(real) * row, size_t n, int from)
 {
-    const V(block) v = V(loadrow)(row, n);
+    const V(block) v = V(hold)(V(loadrow)(row, n)); /* else gcc sees a memcpy, 25 ns by rep movs */
     return from == RK_HALF ? V(split)(v) : V(mix)(v);
 }
 
-/* blocks whole blocks and `tail` more pairs; where both are constants the row lives in registers.
+/*
+ * blocks whole blocks and `tail` more pairs of every head.  `fixed` says that blocks is a constant, that the heads are rotated
+ * in place and that x and y stand `pairs` apart: the row then lives in registers and one pointer is left to keep.
  */
 RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, size_t tail, int from,
-                             int to, int arith)
+                             int to, int arith, int fixed)
 {
     const size_t width = V(WIDTH);
     const V(real) *cos_row = a->cos, *sin_row = a->sin;
@@ -70,19 +72,23 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, si
     }
 
     /* what args holds could be overwritten by a store to dst, for all the compiler knows */
-    const size_t src_half = a->src_half, dst_half = a->dst_half;
+    const size_t half_in = fixed ? blocks * width : a->src_half;
+    const size_t half_out = fixed ? blocks * width : a->dst_half;
     const ptrdiff_t src_stride = a->src_stride, dst_stride = a->dst_stride;
     const char *src_head = a->src;
     char *dst_head = a->dst;
     for (size_t heads = a->heads; heads != 0; heads--) {
-        const V(elem) *src = (const void *)src_head;
         V(elem) *dst = (void *)dst_head;
-        for (size_t b = 0; b < blocks; b++)
+        const V(elem) *src = fixed ? dst : (const void *)src_head;
+        for (size_t b = 0; b < blocks; b++) {
+            const size_t i = b * width;
+            KERNEL(rotate_step)(src, half_in, dst, half_out, i, width, c[b], s[b], from, to, arith);
+        }
+        if (tail != 0) {
+            const size_t i = blocks * width;
             KERNEL(rotate_step)
-        (src, src_half, dst, dst_half, b * width, width, c[b], s[b], from, to, arith);
-        if (tail != 0)
-            KERNEL(rotate_step)
-        (src, src_half, dst, dst_half, blocks * width, tail, c[blocks], s[blocks], from, to, arith);
+            (src, half_in, dst, half_out, i, tail, c[blocks], s[blocks], from, to, arith);
+        }
         src_head += src_stride;
         dst_head += dst_stride;
     }
@@ -91,25 +97,30 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, si
 RV void KERNEL(rotate_any)(const struct rope_rotate_args *a, int from, int to, int arith)
 {
     const size_t blocks = a->pairs / V(WIDTH), tail = a->pairs % V(WIDTH);
-    if (V(WIDTH) > 2 && from == to && arith == RK_FUSED && tail == 0) {
-        switch (blocks) { /* the common widths: 32, 64 and 128 pairs on 4 to 32 lanes */
+    const int plain = a->src == a->dst && a->src_stride == a->dst_stride &&
+                      a->src_half == a->pairs && a->dst_half == a->pairs && tail == 0;
+    if (V(WIDTH) > 2 && from == to && arith == RK_FUSED && plain) {
+        switch (blocks) { /* the common widths: 32, 48, 64 and 128 pairs on 4 to 32 lanes */
         case 1:
-            KERNEL(rotate_heads)(a, 1, 0, from, to, arith);
+            KERNEL(rotate_heads)(a, 1, 0, from, to, arith, 1);
             return;
         case 2:
-            KERNEL(rotate_heads)(a, 2, 0, from, to, arith);
+            KERNEL(rotate_heads)(a, 2, 0, from, to, arith, 1);
+            return;
+        case 3:
+            KERNEL(rotate_heads)(a, 3, 0, from, to, arith, 1);
             return;
         case 4:
-            KERNEL(rotate_heads)(a, 4, 0, from, to, arith);
+            KERNEL(rotate_heads)(a, 4, 0, from, to, arith, 1);
             return;
         case 8:
-            KERNEL(rotate_heads)(a, 8, 0, from, to, arith);
+            KERNEL(rotate_heads)(a, 8, 0, from, to, arith, 1);
             return;
         default:
             break;
         }
     }
-    KERNEL(rotate_heads)(a, blocks, tail, from, to, arith);
+    KERNEL(rotate_heads)(a, blocks, tail, from, to, arith, 0);
 }
 
 static void KERNEL(rotate_half)(const struct rope_rotate_args *a)
