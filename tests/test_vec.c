@@ -51,6 +51,12 @@ static void require_set(void)
         skip();
     }
 #endif
+#if defined(__AVX512BF16__)
+    if (!(rope_cpu_features() & ROPE_CPU_BF16)) {
+        print_message("skipped: this CPU has no AVX512_BF16\n");
+        skip();
+    }
+#endif
     test_f16_ties_for(VEC_ISA);
 }
 
