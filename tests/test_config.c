@@ -871,6 +871,9 @@ static void test_layers(void **state)
                  "\"num_hidden_layers\": 2, \"use_mem_rope\": true}",
                  "RR");
     check_layers("{\"model_type\": \"gpt2\", \"n_layer\": 2}", "--?");
+    check_layers("{\"model_type\": \"minimax_text_01\", " HEAD
+                 "\"num_hidden_layers\": 4, \"attn_type_list\": [0, 0, 0, 1]}",
+                 "---R");
     /* types that are not known, by their keys */
     check_layers("{" HEAD "\"num_hidden_layers\": 8, \"no_rope_layer_interval\": 4}", "RRR-RRR-");
     check_layers("{" HEAD "\"num_hidden_layers\": 4, \"full_attention_interval\": 2}", "-R-R");
@@ -1022,6 +1025,13 @@ static void test_classes(void **state)
     assert_int_equal(entry_at(config, 0).k_head_dim, 16);
     assert_int_equal(entry_at(config, 0).rounding, ROPE_ROUNDING_UNKNOWN);
     assert_int_equal(rotation_of(config).info.rotary_offset, 32);
+    /* DeepSeek-VL2 tiny has no latent heads */
+    config =
+        parse("{\"model_type\": \"deepseek_v2\", \"qk_nope_head_dim\": 0, \"qk_rope_head_dim\": 0, "
+              "\"hidden_size\": 1280, \"num_attention_heads\": 10}");
+    assert_int_equal(entry_at(config, 0).k_head_dim, 0);
+    assert_int_equal(entry_at(config, 0).spec->pairing, ROPE_HALF);
+    assert_int_equal(rotation_of(config).info.rotary_dim, 128);
     /* Qwen 1: alpha = 2^ceil(log2(n / L) + 1) - 1 */
     const char *qwen = "{\"model_type\": \"qwen\", \"kv_channels\": 128, \"seq_length\": 2048, "
                        "\"use_dynamic_ntk\": true}";

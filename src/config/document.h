@@ -37,8 +37,10 @@ rope_status rope_object_number(struct rope_config *config, const struct rope_obj
                                const char *const *names, double *value, int *found);
 rope_status rope_object_count(struct rope_config *config, const struct rope_object *object,
                               const char *const *names, size_t *value, int *found);
-/* The count of the first name that is there, whatever the others say: lengths and widths have many names, and not all of
- * them mean the same in one file. */
+/*
+ * The count of the first name that is there, whatever the others say: lengths and widths have many
+ * names, and not all of them mean the same in one file.
+ */
 rope_status rope_object_first_count(struct rope_config *config, const struct rope_object *object,
                                     const char *const *names, size_t *value, int *found);
 rope_status rope_object_flag(struct rope_config *config, const struct rope_object *object,

@@ -70,7 +70,7 @@ static rope_status read_types(struct rope_config *config, const struct rope_conf
     return ROPE_OK;
 }
 
-/* no_rope_layers, 1 where a layer rotates, or layer_rope_theta, 0 where it does not. */
+/* no_rope_layers, attn_type_list: 1 where a layer rotates; layer_rope_theta: 0 where it does not. */
 static rope_status read_rotated(struct rope_config *config, const struct rope_config_tower *tower,
                                 const char *name, int *found)
 {
@@ -99,7 +99,7 @@ static rope_status read_rotated(struct rope_config *config, const struct rope_co
         if (values[i] != 0.0 && values[i] != 1.0 && values[i] != theta)
             return rope_config_fail(config, ROPE_ERR_VALUE, "%s[%zu]: %g: must be 0 or %g",
                                     rope_object_name(config, &tower->object, name), i, values[i],
-                                    strcmp(name, "no_rope_layers") == 0 ? 1.0 : theta);
+                                    strcmp(name, "layer_rope_theta") == 0 ? theta : 1.0);
         entries[i] = values[i] != 0.0 ? (int32_t)tower->first : ROPE_LAYER_NO_ROTATION;
     }
     layers->entries = entries;
@@ -265,9 +265,9 @@ rope_status rope_tower_layers(struct rope_config *config, const struct rope_conf
         layers->ordinary = ROPE_LAYER_NO_ROTATION;
         return ROPE_OK;
     }
-    status = read_rotated(config, tower, "no_rope_layers", &found);
-    if (status == ROPE_OK && !found)
-        status = read_rotated(config, tower, "layer_rope_theta", &found);
+    static const char *const rotated[] = {"no_rope_layers", "layer_rope_theta", "attn_type_list"};
+    for (size_t i = 0; i < sizeof rotated / sizeof rotated[0] && status == ROPE_OK && !found; i++)
+        status = read_rotated(config, tower, rotated[i], &found);
     if (status == ROPE_OK && !found)
         status = read_numbers(config, tower, &found);
     if (status != ROPE_OK || found)

@@ -115,6 +115,13 @@ static rope_status read_latent(struct rope_config *config, struct rope_config_to
             rope_object_count(config, &tower->object, NAMES("qk_rope_head_dim"), &rope, &has_rope);
     if (status != ROPE_OK)
         return status;
+    if (has_nope && has_rope && nope == 0 && rope == 0) { /* DeepSeek-VL2 tiny: heads as in Llama */
+        family->shape = SHAPE_HEAD;
+        family->pairing = ROPE_HALF;
+        family->pairing_out = ROPE_OUT_SAME;
+        family->rope_dim = 0;
+        return ROPE_OK;
+    }
     if (family->shape == SHAPE_HEAD && has_nope && has_rope)
         family->shape = SHAPE_MLA;
     if (family->shape != SHAPE_MLA)
@@ -294,6 +301,7 @@ static rope_status warn_of_keys(struct rope_config *config, const struct rope_co
         "rotary_value",
         "rotary_emb_interleaved",
         "layer_rope_theta",
+        "original_rope",
     };
     const char *key;
     json_t *value;
