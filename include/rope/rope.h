@@ -522,8 +522,8 @@ typedef struct rope_rows {
  * step: the rows serve all layers.  Row t depends on position t alone, so threads that fill
  * different rows give the bits of one call.  Large tables are written past the caches.
  *
- * cos and sin must not overlap each other or the positions.  tokens = 0 writes nothing.  Magnitudes of
- * xPos, which differ between q and k, are not in these rows.
+ * cos and sin must not overlap each other or the positions.  tokens = 0 writes nothing.  The magnitudes
+ * of xPos, which differ between q and k, are not in these rows.
  *
  * ROPE_ERR_NULL      plan, positions, rows, or an array that the layout needs is NULL
  * ROPE_ERR_STRUCT    struct_size of positions or rows
@@ -568,7 +568,8 @@ typedef struct rope_tensor {
     /* a magnitude for each token, finite and not 0: the row of token t of batch b is multiplied by
        scale[b * scale_stride_batch + t * scale_stride_token] before it is rounded, with INVERSE
        divided; not possible with SHIFT.  What lies outside the rotated slice is not scaled.  The
-       bounds of rows grow by 2.3e-16 of the magnitude.  NULL = 1.  Llama 4 (1 + 0.1 ln(floor((p + 1) / 8192) + 1)) and Ministral 3 scale q so; Qwen's logN */
+       bounds of rows grow by 2.3e-16 of the magnitude.  NULL = 1.  Llama 4, by
+       1 + 0.1 ln(floor((p + 1) / 8192) + 1), and Ministral 3 scale q so; logN of Qwen */
     const void *scale;
     rope_dtype scale_dtype;                           /* ROPE_F32 or ROPE_F64; 0 without scale */
     uint32_t reserved;                                /* 0 */
@@ -615,9 +616,9 @@ typedef struct rope_job {
     uint32_t reserved;    /* 0 */
     char *message;        /* receives one line on error; may be NULL */
     size_t message_size;
-    /* with a plan of xpos_base: finite; p - xpos_center is computed in f64.  Positions from 0 to n are
-       usually centred at n / 2, which keeps magnitudes in range and cancels in the scores.  INVERSE
-       undoes the magnitude, SHIFT changes it by its distance.  Else 0 */
+    /* with a plan of xpos_base: finite; p - xpos_center is computed in f64.  Positions from 0 to n
+       are usually centred at n / 2, which keeps magnitudes in range and cancels in the scores.
+       INVERSE undoes the magnitude, SHIFT changes it by its distance.  Else 0 */
     double xpos_center;
 } rope_job;
 #define ROPE_JOB_INIT                                                                   \
@@ -667,10 +668,10 @@ ROPE_API rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job
  * distances that cached keys move by, one for all (stride_token and stride_batch 0) or one for each
  * token, and m is not applied again.  rope_rotate_part with ROPE_SHIFT cuts the same job.
  *
- * Each shift rounds the data once more.  A bf16 key that moved 1,000 times by random distances is off
- * by 5 % of its norm, one that moved 1,000 times by one position by half of it (slow pairs turn by less
- * than half a unit of bf16 and stand still); one rotation of the stored, unrotated key is off by 0.16 %
- * at any position (tests/test_operations.c).  Where keys move often, keep the unrotated key.
+ * Each shift rounds the data once more.  A bf16 key that moved 1,000 times by random distances is
+ * off by 5 % of its norm, one that moved 1,000 times by one position by half of it (slow pairs turn
+ * by less than half a unit of bf16 and stand still); one rotation of the stored, unrotated key is off
+ * by 0.16 % at any position (tests/test_operations.c).  Where keys move often, keep the unrotated key.
  *
  * ROPE_ERR_VALUE     job->direction is neither FORWARD nor SHIFT
  * and all of rope_rotate.
@@ -707,8 +708,8 @@ enum {
  * that type and rounded once on store.  The bounds of rows are those stated at the top.
  *
  * Dropout: element [b, t, c] takes word n = offset + (b tokens + t) dim + c (mod 2^64) of the stream
- * of 32-bit words of Philox4x32-10 with key = seed: word n % 4 of counter n / 4 (upper half 0).  It is
- * dropped, that is multiplied by 0, where the word is below 2^32 dropout (rounded), else multiplied
+ * of 32-bit words of Philox4x32-10 with key = seed: word n % 4 of counter n / 4 (upper half 0).  It
+ * is dropped, that is multiplied by 0, where the word is below 2^32 dropout (rounded), else multiplied
  * by 1 / (1 - dropout).  The mask so depends on nothing but seed, offset and the element's number.
  */
 typedef struct rope_sinusoid {
@@ -756,7 +757,8 @@ typedef struct rope_sinusoid {
 ROPE_API rope_status rope_sinusoid_add(const rope_plan *plan, const rope_sinusoid *sinusoid);
 
 /*
- * Part `part` of `parts` of the same, as rope_rotate_part: parts in any order give the bits of one call.
+ * Part `part` of `parts` of the same, as rope_rotate_part: parts in any order give the bits of one
+ * call.
  *
  * ROPE_ERR_VALUE     parts is 0 or part >= parts
  * and all of rope_sinusoid_add.
@@ -777,8 +779,8 @@ ROPE_API rope_status rope_sinusoid_table(const rope_plan *plan, const rope_sinus
 /* ---- Weights ------------------------------------------------------------------------------------ */
 
 /*
- * Rows of q or k projections, [matrices, heads, head_dim, row_length] by their strides, to be put into
- * the order of the other pairing.
+ * Rows of q or k projections, [matrices, heads, head_dim, row_length] by their strides, to be put
+ * into the order of the other pairing.
  *
  * A model whose q and k projections (and their biases) both went through rope_permute from A to B
  * gives, rotated in pairing B, the scores that it gave in pairing A: row a of the rotated slice that
