@@ -70,7 +70,7 @@ static rope_status read_types(struct rope_config *config, const struct rope_conf
     return ROPE_OK;
 }
 
-/* no_rope_layers, attn_type_list: 1 where a layer rotates; layer_rope_theta: 0 where it does not. */
+/* no_rope_layers, attn_type_list: 1 where a layer rotates; layer_rope_theta: 0 where not. */
 static rope_status read_rotated(struct rope_config *config, const struct rope_config_tower *tower,
                                 const char *name, int *found)
 {
