@@ -780,7 +780,7 @@ static void test_direct(void **state)
         for (size_t pairs = 1; pairs; pairs = next_length(set->isa, pairs))
             for (int type = 0; type < DTYPES; type++)
                 for (int layout = RK_SEPARATE; layout <= RK_DUP_PAIRS; layout++)
-                    if (!test_reduced() || (layout + type + (int)pairs) % 4 == 0)
+                    if (!test_reduced() || (layout + type + (int)pairs) % 12 == 0)
                         for (int mixed = 0; mixed < ((layout + (int)pairs) % 3 ? 1 : 2); mixed++)
                             check_direct(set, f32, (enum dtype)type,
                                          (enum rope_kernel_layout)layout, pairs, mixed,
