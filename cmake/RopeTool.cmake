@@ -8,9 +8,11 @@ add_executable(rope_tool
   src/tool/config.c
   src/tool/element.c
   src/tool/expected.c
+  src/tool/figures.c
   src/tool/fixed.c
   src/tool/gguf.c
   src/tool/info.c
+  src/tool/inspect.c
   src/tool/json.c
   src/tool/main.c
   src/tool/model.c
@@ -18,13 +20,15 @@ add_executable(rope_tool
   src/tool/npy.c
   src/tool/options.c
   src/tool/output.c
+  src/tool/page.c
   src/tool/permute.c
   src/tool/projection.c
   src/tool/request.c
   src/tool/safetensors.c
   src/tool/say.c
   src/tool/table.c
-  src/tool/verify.c)
+  src/tool/verify.c
+  src/tool/view.c)
 target_compile_definitions(rope_tool PRIVATE
   "ROPE_TOOL_SETS=\"${set_names}\"" "ROPE_TOOL_SLEEF=\"${SLEEF_VERSION}\"")
 target_link_libraries(rope_tool PRIVATE rope_flags rope_exact rope Threads::Threads m)

@@ -10,6 +10,7 @@ int tool_table(const struct tool_options *options);
 int tool_apply(const struct tool_options *options);
 int tool_verify(const struct tool_options *options);
 int tool_config(const struct tool_options *options);
+int tool_inspect(const struct tool_options *options);
 int tool_permute(const struct tool_options *options);
 
 #endif

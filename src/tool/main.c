@@ -59,6 +59,13 @@ static const struct {
      "a GGUF file stand for, which layer takes which (null: none), and warnings where\n"
      "implementations disagree. Profiles: the meaning of the parameters, or that of\n"
      "one implementation, see rope_config.h."},
+    {"inspect", TOOL_INSPECT, tool_inspect, "what happens to every pair of a model, and a page",
+     "usage: rope inspect [-o PAGE.html] CONFIG.json|MODEL.gguf|MODEL-NAME\n"
+     "\n"
+     "Prints frequency and wavelength of every pair, with and without the scaling of\n"
+     "the context, the axes and the layers, and warnings. The page has figures too; it\n"
+     "is one file that needs no network. Names: llama-3.1-8b, qwen2-vl-7b, gemma-3-4b,\n"
+     "deepseek-v3, gpt-oss-20b, phi-3-vision, glm-4-9b, smollm3-3b."},
     {"permute", TOOL_PERMUTE, tool_permute, "a checkpoint in the other pairing",
      "usage: rope permute --from PAIRING --to PAIRING --config CONFIG.json IN OUT\n"
      "\n"
