@@ -35,17 +35,21 @@ done
 case $mode in
 quick)
     repetitions=7 min_time=0.005
-    filter="^(apply|apply_rows|decode|table|row|call)/isa:$vector/dtype:(f32|bf16|f16)(/pair:[a-z]*)?/d:(128|2)(/hq:(32|1)/hkv:[08])?/seq:(1|128|2048|8192)/"
+    filter="^(apply|apply_rows|decode|table|row|call)/isa:$vector/dtype:(f32|bf16|f16)(/pair:[a-z]*)?"
+    filter="$filter/d:(128|2)(/hq:(32|1)/hkv:[08])?/seq:(1|128|2048|8192)/"
     ;;
 default)
-    # Not: scalar beyond 512 tokens, and beyond 8,192 tokens all but the main jobs in half-split.
-    filter="-isa:scalar.*/seq:[0-9]{4,}/|dtype:f64.*/seq:[0-9]{5,}/|(decode|shift|mla|mrope|part|copy)/.*/seq:(8192|32768)/|pair:interleaved.*/seq:32768/|f16.*/seq:32768/|(shift|mla|mrope|part|copy)/.*pair:interleaved"
+    # All but: scalar beyond 512 tokens; the longest of what takes long; side jobs in interleaved pairs.
+    side='(decode|shift|mla|mrope|part|copy|sinusoid)/.*'
+    filter="-isa:scalar.*/seq:[0-9]{4,}/|dtype:f64.*/seq:[0-9]{5,}/|$side/seq:(8192|32768)/"
+    filter="$filter|pair:interleaved.*/seq:32768/|f16.*/seq:32768/|$side/?pair:interleaved"
     ;;
 full) filter=all ;;
 esac
 
 rope_need g++ cmake make pkg-config libsleef-dev libbenchmark-dev
 build=${ROPE_BENCH_BUILD:-build/bench}
+mkdir -p "$(dirname "$build")"
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DROPE_BUILD_BENCHMARKS=ON >"$build.log" 2>&1 ||
     {
         cat "$build.log"

@@ -33,8 +33,9 @@ names()
     done
     [ $found -gt 0 ] || fail "no set found"
     # Form: job, then keys in one order.
-    bad=$(grep -vE '^[a-z_]+/isa:[a-z0-9*]+/dtype:(f32|f64|f16|bf16)(/pair:(half|interleaved))?/d:[0-9]+(/hq:[0-9]+/hkv:[0-9]+)?/seq:[0-9]+/real_time$' \
-        "$work/all" || true)
+    form='^[a-z_]+/isa:[a-z0-9]+/dtype:(f32|f64|f16|bf16)(/pair:(half|interleaved))?/d:[0-9]+'
+    form="$form(/hq:[0-9]+/hkv:[0-9]+)?/seq:[0-9]+/real_time\$"
+    bad=$(grep -vE "$form" "$work/all" || true)
     [ -z "$bad" ] || fail "names out of form: $bad"
 }
 
