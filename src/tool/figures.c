@@ -17,7 +17,7 @@ enum { LEFT = 54, RIGHT = 334, TOP = 12, BOTTOM = 246, COLORS = 8 };
 
 static const char style[] =
     ":root{color-scheme:light dark;--back:#fff;--card:#f6f7f9;--line:#d5d9e0;--text:#1b1f27;"
-    "--soft:#5a6372;--c0:#2460d0;--c1:#b45f06;--c2:#b0259b;--c3:#0f7f5c;--c4:#c22f2f;--c5:#0a7c93;"
+    "--soft:#5a6372;--c0:#2460d0;--c1:#9f5204;--c2:#b0259b;--c3:#0f7f5c;--c4:#c22f2f;--c5:#0a7c93;"
     "--c6:#587a0a;--c7:#6d4bd0}"
     "@media(prefers-color-scheme:dark){:root{--back:#12151b;--card:#1b2029;--line:#39414f;"
     "--text:#e7eaf0;--soft:#a3adbd;--c0:#79a8ff;--c1:#f0a94b;--c2:#f08be0;--c3:#53d3a4;--c4:#"
@@ -469,7 +469,7 @@ static void draw_axes(struct tool_page *page, const struct tool_view *view)
 
 static void draw_layers(struct tool_page *page, const struct tool_views *views)
 {
-    enum { COLUMNS = 16, CELL = 26, DRAWN_MAX = 1024 };
+    enum { COLUMNS = 16, CELL = 26, DRAWN_MAX = 1000 };
     const size_t count = rope_config_layer_count(views->config);
     const size_t drawn = count < DRAWN_MAX ? count : DRAWN_MAX;
     const size_t columns = COLUMNS;
@@ -495,7 +495,7 @@ static void draw_layers(struct tool_page *page, const struct tool_views *views)
                           "fill=\"var(--c%d)\"/>",
                           x + 1, y + 1, CELL - 3, CELL - 3, (int)(entry % COLORS));
         tool_page_add(page,
-                      "<text x=\"%zu\" y=\"%zu\" text-anchor=\"middle\" style=\"font-size:12px;"
+                      "<text x=\"%zu\" y=\"%zu\" text-anchor=\"middle\" style=\"font-size:12.5px;"
                       "fill:var(--%s)\">%zu</text>",
                       x + CELL / 2, y + CELL / 2 + 4, entry < 0 ? "soft" : "back", i);
     }
