@@ -5,6 +5,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include "rope/rope.h"
+#include "rope/rope_config.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -282,28 +283,40 @@ static int perform(const struct run *run, const rope_plan *plan)
     return errors.share <= 1;
 }
 
-int main(void)
+/* The plan of a model with one rotation, from its config.json. */
+static rope_plan *plan_of(const char *path)
+{
+    static char text[1 << 16];
+    FILE *file = fopen(path, "rb");
+    const size_t size = file != NULL ? fread(text, 1, sizeof text, file) : 0;
+    if (file == NULL || fclose(file) != 0 || size == 0 || size == sizeof text)
+        fail(path, "cannot be read");
+
+    char message[200] = "";
+    rope_config_options options = ROPE_CONFIG_OPTIONS_INIT;
+    options.message = message;
+    options.message_size = sizeof message;
+    rope_config *config;
+    rope_plan *plan;
+    rope_status status = rope_config_parse(text, size, &options, &config);
+    if (status == ROPE_OK)
+        status = rope_config_create_plans(config, &plan, 1, message, sizeof message);
+    if (status != ROPE_OK)
+        fail(path, message[0] ? message : rope_status_string(status));
+    rope_config_destroy(config);
+    return plan;
+}
+
+int main(int count, char **arguments)
 {
     static int64_t scattered[DECODE];
     scattered[0] = CONTEXT - 1;
     for (size_t i = 1; i < DECODE; i++)
         scattered[i] = (int64_t)(random_word() % CONTEXT);
 
-    char message[200] = "";
-    rope_spec spec = ROPE_SPEC_INIT;
-    spec.head_dim = HEAD_DIM;
-    spec.scheme = ROPE_SCHEME_LLAMA3;
-    spec.theta = THETA;
-    spec.factor = FACTOR;
-    spec.low_freq_factor = LOW_FREQ;
-    spec.high_freq_factor = HIGH_FREQ;
-    spec.original_length = ORIGINAL;
-    spec.message = message;
-    spec.message_size = sizeof message;
-    rope_plan *plan;
-    const rope_status status = rope_plan_create(&spec, &plan);
-    if (status != ROPE_OK)
-        fail("rope_plan_create", message[0] ? message : rope_status_string(status));
+    if (count != 2)
+        fail("usage", "demo CONFIG.JSON");
+    rope_plan *plan = plan_of(arguments[1]);
 
     printf("%s\nlibrope %s, instruction set %s, one thread, in place\n\n", llama,
            rope_version_string(), rope_isa_name(rope_active_isa()));

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing, builds the library and runs cmake/demo.c: rotation of Llama-3.1-8B's Q and K,
+# Installs what is missing, builds the library and runs cmake/demo.c: reads Llama-3.1-8B's config.json, rotates Q and K,
 # its speed beside the memory's and its largest error.  Fails if the error exceeds the stated bound.
 #
 #   ROPE_BUILD_DIR   where to build (build/demo)
@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.."
 . cmake/packages.sh
 
 build=${ROPE_BUILD_DIR:-build/demo}
-rope_need gcc libc6-dev cmake make pkg-config libsleef-dev
+rope_need gcc libc6-dev cmake make pkg-config libsleef-dev libjansson-dev
 cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release
 cmake --build "$build" --target demo --parallel "$(nproc)"
 echo
-exec "$build/demo"
+exec "$build/demo" tests/config/llama-3.1-8b.json
