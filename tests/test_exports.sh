@@ -16,7 +16,11 @@ sed 's|/\*.*\*/||; s/#.*//' "$map" | tr -s ' \t;' '\n\n\n' | awk '
     listed && /^[a-zA-Z_]/ { print $1 "@@" node }
     listed && /[*?]/ { print "wildcard"; }
 ' | sort >"$work/map"
-"$nm" -D --defined-only "$library" | awk '{ print $3 }' | sort >"$work/library"
+# The node itself is NODE to GNU nm, NODE@@NODE to that of LLVM.
+"$nm" -D --defined-only "$library" | awk '{
+    split($3, part, "@@")
+    print part[1] == part[2] ? part[1] : $3
+}' | sort >"$work/library"
 
 if grep -q wildcard "$work/map"; then
     echo "the map exports a wildcard"
