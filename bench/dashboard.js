@@ -135,9 +135,9 @@
                 lengthChart(series, lengths, 1, unique(all.map((p) => p.unit)).join(", "), choose));
             if (all.some((p) => p.values[5] !== null))
                 card.append(lengthChart(series, lengths, 5, "time / limit", choose));
-            cards.push(card);
+            cards.push({ card, count: lengths.length });
         }
-        return cards;
+        return cards.sort((a, b) => b.count - a.count).map((c) => c.card); /* whole curves first */
     };
 
     const legend = () => {
