@@ -36,7 +36,7 @@ fi
 wheel()
 {
     "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec('$2') is None)" ||
-        "$python" -m pip install --quiet --only-binary :all: "$1" 'numpy<2' >&2 || {
+        "$python" -m pip install --quiet --only-binary :all: "$1" 'numpy<2' >/dev/null 2>&1 || {
         echo "$1 cannot be installed as a wheel" >&2
         return 1
     }
