@@ -434,7 +434,8 @@ rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t 
         token %= walk.tokens;
     }
     struct scratch scratch;
-    scratch.args.layout = RK_SEPARATE; /* the rest is set where it is read; a zeroed struct costs 10 ns a call */
+    scratch.args.layout =
+        RK_SEPARATE; /* the rest is set where it is read; a zeroed struct costs 10 ns a call */
     scratch.args.stream = 0;
     struct span spans[2];
     start_spans(&walk, spans);
