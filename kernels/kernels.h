@@ -48,8 +48,8 @@ struct rope_rotate_args {
 typedef void rope_rotate_fn(const struct rope_rotate_args *args);
 
 /*
- * How the two results of a rows slot are laid out.  Results are rounded once to the element type; bf16 results
- * below 2^-126 in magnitude may be rounded a second time, off by at most 2^-150.
+ * How the two results of a rows slot are laid out.  Results are rounded once to the element type;
+ * bf16 results below 2^-126 in magnitude may be rounded a second time, off by at most 2^-150.
  */
 enum rope_kernel_layout {
     RK_SEPARATE, /* cos[i] and sin[i] */
@@ -90,14 +90,16 @@ struct rope_rows_args {
 };
 
 /*
- * Positions of several axes: each pair takes the tables, the sign of the sine and the position of its own axis.  The
- * arithmetic of an entry is that of one axis, so equal positions on all axes give the bits of a row without mix.
+ * Positions of several axes: each pair takes the tables, the sign of the sine and the position of
+ * its own axis.  The arithmetic of an entry is that of one axis, so equal positions on all axes
+ * give the bits of a row without mix.
  */
 enum { RK_MAX_AXES = 8, RK_AXES_GROUP = 8 };
 struct rope_rows_mix {
     size_t axes;
     size_t
-        first; /* the plan's pair that entry 0 is; of the pointers only `present` counts from pair 0 */
+        /* the plan's pair that entry 0 is; of the pointers only `present` counts from pair 0 */
+        first;
     const unsigned char
         *present;        /* bit a of present[pair / RK_AXES_GROUP]: axis a occurs in this group */
     const double *masks; /* masks[a * mask_stride + i] < 0 where entry i takes axis a, else > 0 */
@@ -129,8 +131,8 @@ struct rope_powers_args {
 typedef void rope_powers_fn(const struct rope_powers_args *args);
 
 /*
- * dst[i] = src[i] + row[i], times factor[i] unless factor is NULL, in reals, rounded once on store.  dst may equal src, else
- * they must not overlap.
+ * dst[i] = src[i] + row[i], times factor[i] unless factor is NULL, in reals, rounded once on store.
+ * dst may equal src, else they must not overlap.
  */
 struct rope_add_args {
     const void *src;

@@ -53,8 +53,9 @@ RV V(block) KERNEL(rotate_row)(const V(real) * row, size_t n, int from)
 }
 
 /*
- * blocks whole blocks and `tail` more pairs of every head.  `fixed` says that blocks is a constant, that the heads are rotated
- * in place and that x and y stand `pairs` apart: the row then lives in registers and one pointer is left to keep.
+ * blocks whole blocks and `tail` more pairs of every head.  `fixed` says that blocks is a constant,
+ * that the heads are rotated in place and that x and y stand `pairs` apart: the row then lives in
+ * registers and one pointer is left to keep.
  */
 RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, size_t tail, int from,
                              int to, int arith, int fixed)

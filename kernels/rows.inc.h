@@ -45,8 +45,8 @@ RV size_t KERNEL(rows_lanes)(size_t n, size_t k)
 }
 
 /*
- * What each of the pairs from `at` on takes of its axis, blended together: entry f of `tables`, or one of `values` if tables
- * is NULL.
+ * What each of the pairs from `at` on takes of its axis, blended together: entry f of `tables`, or
+ * one of `values` if tables is NULL.
  */
 RV rv_f64 KERNEL(rows_mixed)(const struct rope_rows_mix *mix, const double *const (*tables)[4],
                              size_t f, const double *values, size_t at, size_t lanes)
@@ -121,7 +121,10 @@ RV void KERNEL(rows_any)(const struct rope_rows_args *a, size_t factors, int mix
         KERNEL(rows_step)(a, i, a->pairs - i, factors, mixed, unit);
 }
 
-/* Nearly every row, in functions of their own: with these constants nothing is left to decide in the loop. */
+/*
+ * Nearly every row, in functions of their own: with these constants nothing is left to decide in
+ * the loop.
+ */
 static void KERNEL(rows_stored)(const struct rope_rows_args *args)
 {
     struct rope_rows_args a = *args;

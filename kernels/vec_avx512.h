@@ -265,7 +265,10 @@ RV __m512i rv_pack_integer_bf16(rv_f32x2 v)
                                    rv_bits_bf16(v.b));
 }
 #ifdef __AVX512BF16__
-/* The instruction rounds as we do, but takes subnormal values for zero: blocks with one go the other way. */
+/*
+ * The instruction rounds as we do, but takes subnormal values for zero: blocks with one go the
+ * other way.
+ */
 RV __m512i rv_pack_bf16(rv_f32x2 v)
 {
     const __mmask16 subnormal =

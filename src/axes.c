@@ -2,7 +2,7 @@
 /* Checks and resolves the maps from pairs to axes and frequencies; each layout is one function. */
 #include "axes.h"
 
-/* ---- Checks --------------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 /* What a layout asks for. */
 struct layout_rule {
@@ -133,7 +133,7 @@ rope_status rope_axes_check(const rope_spec *spec, size_t pairs, struct rope_axe
     return ROPE_OK;
 }
 
-/* ---- Layouts ------------------------------------------------------------------------------------------ */
+/* ---- Layouts --------------------------------------------------------------------------------- */
 
 /* The section that place `at` falls in; *within: how far. */
 static size_t section_of(const rope_spec *spec, size_t at, size_t *within)
@@ -145,7 +145,10 @@ static size_t section_of(const rope_spec *spec, size_t at, size_t *within)
     return section;
 }
 
-/* Qwen3-VL and ggml IMROPE: pairs take t h w in turn while i < 3 sections[axis]; the rest takes `leftover`. */
+/*
+ * Qwen3-VL and ggml IMROPE: pairs take t h w in turn while i < 3 sections[axis]; the rest takes
+ * `leftover`.
+ */
 static size_t interleaved_axis(const rope_spec *spec, size_t at, size_t leftover, int limit_t)
 {
     const size_t turn = at % 3;
@@ -155,9 +158,9 @@ static size_t interleaved_axis(const rope_spec *spec, size_t at, size_t leftover
 }
 
 /*
- * openPangu: the axis that has had the smallest share of its pairs so far, but not twice the same in a row if another is
- * left; ties go to the lower axis.  With three axes the last pair is kept for axis 0.
- * vLLM, mrope_interleaved.py, get_mrope_interleaved_id_list.
+ * openPangu: the axis that has had the smallest share of its pairs so far, but not twice the same
+ * in a row if another is left; ties go to the lower axis.  With three axes the last pair is kept
+ * for axis 0. vLLM, mrope_interleaved.py, get_mrope_interleaved_id_list.
  */
 static void fill_cyclic(const rope_spec *spec, size_t pairs, unsigned char *axis)
 {

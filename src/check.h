@@ -28,9 +28,9 @@ rope_status rope_fail(struct rope_message message, rope_status status, const cha
 const void *rope_descriptor_copy(const void *given, void *room, size_t size, size_t least);
 
 /*
- * The descriptor as this library knows it: `given` itself when the caller's struct has our size, else a copy in `room`,
- * cut or filled with zeros.  NULL when struct_size is below `least` (the size of its first version) or unknown bytes are not
- * zero.  `given` starts with its struct_size.
+ * The descriptor as this library knows it: `given` itself when the caller's struct has our size,
+ * else a copy in `room`, cut or filled with zeros.  NULL when struct_size is below `least` (the
+ * size of its first version) or unknown bytes are not zero.  `given` starts with its struct_size.
  */
 static inline const void *rope_descriptor(const void *given, void *room, size_t size, size_t least)
 {

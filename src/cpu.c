@@ -5,7 +5,10 @@
 #if (defined(__x86_64__) || defined(__i386__)) && defined(__GNUC__)
 #include <cpuid.h>
 
-/* XCR0: which register states the operating system saves.  Encoded by hand: the mnemonic needs -mxsave. */
+/*
+ * XCR0: which register states the operating system saves.  Encoded by hand: the mnemonic needs
+ * -mxsave.
+ */
 static uint64_t saved_states(void)
 {
     uint32_t low, high;

@@ -10,7 +10,10 @@ enum {
     ROPE_CPU_FMA = 1 << 0,
     /* AVX2 + FMA + F16C, and the operating system saves the registers */
     ROPE_CPU_AVX2 = 1 << 1,
-    /* AVX-512 F + BW + DQ + VL besides all of the above, and the operating system saves the registers */
+    /*
+     * AVX-512 F + BW + DQ + VL besides all of the above, and the operating system saves the
+     * registers
+     */
     ROPE_CPU_AVX512 = 1 << 2,
     /* AVX512_BF16 besides */
     ROPE_CPU_BF16 = 1 << 3,

@@ -14,8 +14,8 @@ typedef struct {
 } rope_dd;
 
 /*
- * Relative errors, as long as no part of an operand or result is subnormal: multiply and add (of equal signs) below
- * 2^-102, divide below 2^-101.
+ * Relative errors, as long as no part of an operand or result is subnormal: multiply and add (of
+ * equal signs) below 2^-102, divide below 2^-101.
  */
 static inline rope_dd rope_dd_multiply(rope_dd a, rope_dd b)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of kernel sets, and the choice among them: made once, without a lock, by whoever asks first. */
+/*
+ * The list of kernel sets, and the choice among them: made once, without a lock, by whoever asks
+ * first.
+ */
 #if defined(__GLIBC__) || defined(__linux__)
 #define _GNU_SOURCE /* secure_getenv */
 #endif

@@ -14,16 +14,24 @@ struct rope_kernel_set {
     const struct rope_kernels *kernels;
 };
 
-/* All sets of this build, best first; NULL behind the last.  For tests, which must run every one of them. */
+/*
+ * All sets of this build, best first; NULL behind the last.  For tests, which must run every one of
+ * them.
+ */
 const struct rope_kernel_set *rope_kernel_set_at(size_t index);
 
 /* 1 if this CPU can run the set. */
 int rope_kernel_set_runs(const struct rope_kernel_set *set);
 
-/* The kernels of a set, or NULL if it is not built in or this CPU cannot run it.  Ignores ROPE_ISA. */
+/*
+ * The kernels of a set, or NULL if it is not built in or this CPU cannot run it.  Ignores ROPE_ISA.
+ */
 const struct rope_kernels *rope_kernels_for(rope_isa isa);
 
-/* The kernels that new plans use; NULL when ROPE_ISA asks for what cannot be had.  *isa receives the set's name. */
+/*
+ * The kernels that new plans use; NULL when ROPE_ISA asks for what cannot be had.  *isa receives
+ * the set's name.
+ */
 const struct rope_kernels *rope_kernels_active(rope_isa *isa);
 
 #endif

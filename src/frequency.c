@@ -80,7 +80,10 @@ static rope_wide log2_ntk_theta(size_t pairs, double theta, rope_wide log2_stret
                          rope_wide_ratio(log2_stretch, (uint32_t)pairs, (uint32_t)(pairs - 1)));
 }
 
-/* factor length / max_length - (factor - 1), times max_length: max_length + factor (length - max_length). */
+/*
+ * factor length / max_length - (factor - 1), times max_length: max_length + factor (length -
+ * max_length).
+ */
 static rope_dd dynamic_stretch(double factor, size_t length, size_t max_length)
 {
     const rope_dd growth =
@@ -131,7 +134,10 @@ double rope_frequency_dynamic_ntk_theta(size_t pairs, double theta, double facto
 void rope_frequency_ntk_mixed(rope_dd *freq, size_t pairs, double theta, double factor,
                               double exponent)
 {
-    /* log2 of the divisor = log2 factor ((i + 1) / pairs)^exponent.  Beyond 2^20 only the last pair has one. */
+    /*
+     * log2 of the divisor = log2 factor ((i + 1) / pairs)^exponent.  Beyond 2^20 only the last pair
+     * has one.
+     */
     const rope_wide power = rope_wide_from_double(exponent < 0x1p20 ? exponent : 0x1p20);
     const rope_wide log2_theta = rope_wide_log2(theta), log2_factor = rope_wide_log2(factor);
     const rope_wide log2_pairs = rope_wide_log2((double)pairs);
@@ -229,8 +235,8 @@ void rope_frequency_llama3(rope_dd *freq, size_t pairs, double theta, double fac
 {
     const rope_wide log2_theta = rope_wide_log2(theta), log2_factor = rope_wide_log2(factor);
     const rope_wide log2_high = rope_wide_log2(high);
-    /* u = n_i / high and r = low / high lie in (0, 1], where fixed point loses nothing when low and high are close:
-       f_i = (e_i (u - r) + e_i / factor (1 - u)) / (1 - r). */
+    /* u = n_i / high and r = low / high lie in (0, 1], where fixed point loses nothing when low and
+       high are close: f_i = (e_i (u - r) + e_i / factor (1 - u)) / (1 - r). */
     const rope_wide log2_r = subtract(rope_wide_log2(low), log2_high);
     const rope_wide r = rope_wide_exp2_wide(log2_r);
     const rope_wide log2_turns =

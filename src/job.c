@@ -42,7 +42,7 @@ enum { ROWS_SIZE_0_1 = sizeof(rope_rows) };
 
 static const char *const side_names[2] = {"q", "k"};
 
-/* ---- Checks --------------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 /* Strides as given, or dense where all three are 0. */
 static void effective_strides(const ptrdiff_t *given, size_t tokens, size_t heads, size_t head_dim,
@@ -50,7 +50,9 @@ static void effective_strides(const ptrdiff_t *given, size_t tokens, size_t head
 {
     memcpy(strides, given, ROPE_AXES * sizeof *strides);
     if (given[ROPE_BATCH] == 0 && given[ROPE_TOKEN] == 0 && given[ROPE_HEAD] == 0) {
-        /* sizes that overflow here are found by the measure of the region: strides only get larger */
+        /*
+         * sizes that overflow here are found by the measure of the region: strides only get larger
+         */
         strides[ROPE_HEAD] = (ptrdiff_t)head_dim;
         strides[ROPE_TOKEN] = (ptrdiff_t)(heads * head_dim);
         strides[ROPE_BATCH] = (ptrdiff_t)(tokens * heads * head_dim);
@@ -290,7 +292,10 @@ static int same_element(const char *a, const char *b, size_t size)
     return memcmp(a, b, size) == 0;
 }
 
-/* Duplicated rows: both copies of each entry must agree.  Returns the first entry that does not, or pairs. */
+/*
+ * Duplicated rows: both copies of each entry must agree.  Returns the first entry that does not, or
+ * pairs.
+ */
 static size_t first_difference(const rope_rows *rows, const char *row, size_t pairs)
 {
     const size_t size = rope_dtype_size(rows->dtype);

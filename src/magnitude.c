@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* ---- xPos ------------------------------------------------------------------------------------------- */
+/* ---- xPos ------------------------------------------------------------------------------------ */
 
 /* log2 of z_i^(1 / S), z_i = (2 i / d + g) / (1 + g) = (2 i + g d) / (d + g d). */
 void rope_magnitude_fill(rope_plan *plan)
@@ -28,8 +28,9 @@ void rope_magnitude_fill(rope_plan *plan)
 }
 
 /*
- * 2^(hi + lo) with a relative error below 2^-52: 2^k e^z, |z| <= ln 2 / 2, by the Taylor series of e^z up to z^14 / 14!,
- * whose rest is below 2^-62.  Plain operations and exact functions of libm: the same bits everywhere.
+ * 2^(hi + lo) with a relative error below 2^-52: 2^k e^z, |z| <= ln 2 / 2, by the Taylor series of
+ * e^z up to z^14 / 14!, whose rest is below 2^-62.  Plain operations and exact functions of libm:
+ * the same bits everywhere.
  */
 static double exp2_of(double hi, double lo)
 {
@@ -75,7 +76,7 @@ void rope_magnitude_powers(const struct rope_walk *walk, const struct rope_side 
     }
 }
 
-/* ---- Checks ----------------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 rope_status rope_magnitude_check_job(struct rope_walk *walk, const rope_job *job)
 {

@@ -8,12 +8,17 @@
 /* Sets what a plan keeps for xPos. */
 void rope_magnitude_fill(rope_plan *plan);
 
-/* Checks the fields of a job and of a tensor; the second fills those of the side that magnitudes need. */
+/*
+ * Checks the fields of a job and of a tensor; the second fills those of the side that magnitudes
+ * need.
+ */
 rope_status rope_magnitude_check_job(struct rope_walk *walk, const rope_job *job);
 rope_status rope_magnitude_check_tensor(const struct rope_walk *walk, const rope_tensor *tensor,
                                         struct rope_side *side, const char *name);
 
-/* Checks the scales of a side, whose positions or rows are good, and sets *region to their memory. */
+/*
+ * Checks the scales of a side, whose positions or rows are good, and sets *region to their memory.
+ */
 rope_status rope_magnitude_check_memory(const struct rope_walk *walk, int s,
                                         struct rope_region *region);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rope_permute: reorders rows of projection matrices from one pairing to the other.  Moves bytes, computes nothing. */
+/*
+ * rope_permute: reorders rows of projection matrices from one pairing to the other.  Moves bytes,
+ * computes nothing.
+ */
 #include "check.h"
 #include "region.h"
 

@@ -41,7 +41,7 @@ enum {
 /* Keeps the tables of a hostile spec below 90 MiB; models have 512 at most. */
 enum { ROTARY_DIM_MAX = 4096 };
 
-/* ---- Checking the spec ------------------------------------------------------------------------ */
+/* ---- Checking the spec ----------------------------------------------------------------------- */
 
 static rope_status check_shape(const rope_spec *spec, rope_plan *plan, struct rope_message message)
 {
@@ -107,9 +107,12 @@ static rope_status check_xpos(const rope_spec *spec, rope_plan *plan, struct rop
     return ROPE_OK;
 }
 
-/* ---- Filling the plan -------------------------------------------------------------------------- */
+/* ---- Filling the plan ------------------------------------------------------------------------ */
 
-/* hi + lo to f32 with one rounding: hi made odd where lo is lost, so that (float) cannot round twice. */
+/*
+ * hi + lo to f32 with one rounding: hi made odd where lo is lost, so that (float) cannot round
+ * twice.
+ */
 static double round_to_f32(rope_dd value)
 {
     double odd = value.hi;
@@ -156,7 +159,9 @@ static rope_status take_memory(rope_plan *plan, struct rope_message message)
     return ROPE_OK;
 }
 
-/* Frequencies of all groups behind each other; a group is the scheme over its own number of pairs. */
+/*
+ * Frequencies of all groups behind each other; a group is the scheme over its own number of pairs.
+ */
 static rope_status group_frequencies(const rope_spec *spec, const struct rope_axes *axes,
                                      rope_dd *freq, struct rope_message message)
 {
@@ -358,7 +363,7 @@ void rope_plan_destroy(rope_plan *plan)
     free(plan);
 }
 
-/* ---- From one plan to another ---------------------------------------------------------------------- */
+/* ---- From one plan to another ---------------------------------------------------------------- */
 
 static int have_same_pairs(const rope_plan *a, const rope_plan *b)
 {
@@ -425,7 +430,7 @@ rope_status rope_plan_between(const rope_plan *from, const rope_plan *to, rope_p
     return ROPE_OK;
 }
 
-/* ---- Reading it back ------------------------------------------------------------------------------ */
+/* ---- Reading it back ------------------------------------------------------------------------- */
 
 rope_status rope_plan_info(const rope_plan *plan, rope_info *info)
 {

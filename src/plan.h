@@ -9,9 +9,10 @@
 #include "scheme.h"
 
 /*
- * |p| < 2^31 is cut into four digits, the finest first; each has a table of rows, and the row of p is the complex product of
- * the rows of its digits.  Two factors serve |p| < 2^20.  Sizes: the two tables that a context of 131,072 positions touches
- * (512 + 128 rows of 64 pairs, 640 KiB) stay in an L2 of 1 MiB.
+ * |p| < 2^31 is cut into four digits, the finest first; each has a table of rows, and the row of p
+ * is the complex product of the rows of its digits.  Two factors serve |p| < 2^20.  Sizes: the two
+ * tables that a context of 131,072 positions touches (512 + 256 rows of 64 pairs, 768 KiB) stay in
+ * an L2 of 1 MiB.
  */
 enum { ROPE_LEVELS = 4 };
 static const unsigned char rope_level_bits[ROPE_LEVELS] = {9, 11, 6, 5};
@@ -41,13 +42,16 @@ struct rope_plan {
     unsigned char *present;
     double *masks; /* [axes][row_stride / 2] */
     /*
-     * Pairs that turn at all, as runs of [begin, end): a pair of frequency 0 passes through exactly where nothing but its
-     * angle of 0 would act on it.
+     * Pairs that turn at all, as runs of [begin, end): a pair of frequency 0 passes through exactly
+     * where nothing but its angle of 0 would act on it.
      */
     size_t *runs;
     size_t run_count;
     size_t
-        chunk_pairs; /* half-split: pairs of a chunk (rope_spec.pairing_chunk / 2); all pairs if there is but one */
+        /*
+         * half-split: pairs of a chunk (rope_spec.pairing_chunk / 2); all pairs if there is but one
+         */
+        chunk_pairs;
     /* xPos: log2(z_i) / S.  xpos_base 0: none */
     double xpos_base, xpos_gamma;
     double *xpos_hi, *xpos_lo;
@@ -63,15 +67,17 @@ struct rope_place {
 };
 
 /*
- * Reads an array of `axes` descriptors, which lie the struct_size of the first apart, into pointers; room is for copies.
+ * Reads an array of `axes` descriptors, which lie the struct_size of the first apart, into
+ * pointers; room is for copies.
  */
 rope_status rope_positions_read(const rope_positions *given, size_t axes,
                                 const rope_positions **positions, rope_positions *room,
                                 struct rope_message message);
 
 /*
- * Checks a descriptor of positions for [batch, tokens]: fields, range of every position (row numbers in 0..row_count-1 if
- * row_count is not NULL), and sets *region to the memory that holds them.
+ * Checks a descriptor of positions for [batch, tokens]: fields, range of every position (row
+ * numbers in 0..row_count-1 if row_count is not NULL), and sets *region to the memory that holds
+ * them.
  */
 rope_status rope_positions_check(const rope_positions *positions, size_t batch, size_t tokens,
                                  const size_t *row_count, int skip_negative,

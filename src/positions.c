@@ -9,7 +9,10 @@ enum { POSITIONS_SIZE_0_1 = sizeof(rope_positions) };
 
 static const double position_limit = 0x1p31; /* |p| stays below */
 
-/* a + b, or the nearest end of int64 when that overflows: both lie outside every range asked for here. */
+/*
+ * a + b, or the nearest end of int64 when that overflows: both lie outside every range asked for
+ * here.
+ */
 static int64_t add_saturated(int64_t a, int64_t b)
 {
     if (b > 0 && a > INT64_MAX - b)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Strided regions of memory: their extent, and whether they share bytes.  Every call passes here, so the common answers are
- * inline and the rest stands in region.c. */
+/* Strided regions of memory: their extent, and whether they share bytes.  Every call passes here,
+ * so the common answers are inline and the rest stands in region.c. */
 #ifndef ROPE_REGION_H
 #define ROPE_REGION_H
 
@@ -10,8 +10,8 @@
 enum { ROPE_AXES = 3 };
 
 /*
- * A strided set of contiguous runs of `length` bytes: base + sum of index[a] * stride[a], index[a] < count[a].
- * Empty when a count or length is 0.
+ * A strided set of contiguous runs of `length` bytes: base + sum of index[a] * stride[a], index[a]
+ * < count[a]. Empty when a count or length is 0.
  */
 struct rope_region {
     const char *base;
@@ -70,7 +70,10 @@ static inline int rope_region_measure(struct rope_region *region)
     return (uintptr_t)-below <= base;
 }
 
-/* 1 if no two runs of the region share a byte, judged axis by axis: each stride must span the axes below it. */
+/*
+ * 1 if no two runs of the region share a byte, judged axis by axis: each stride must span the axes
+ * below it.
+ */
 static inline int rope_region_nests(const struct rope_region *region)
 {
     size_t extent = region->length; /* the usual order: the last axis is the innermost */
@@ -86,8 +89,8 @@ static inline int rope_region_nests(const struct rope_region *region)
 }
 
 /*
- * 0 if the regions share no byte.  Exact for regions of equal strides (views of one packed buffer, for example); of others
- * only the extents are compared.
+ * 0 if the regions share no byte.  Exact for regions of equal strides (views of one packed buffer,
+ * for example); of others only the extents are compared.
  */
 static inline int rope_regions_overlap(const struct rope_region *first,
                                        const struct rope_region *second)

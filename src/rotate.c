@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rope_rotate: walks the tokens of a checked job.  For each token the row is made or fetched once for all heads of q and k;
- * kernels do the arithmetic.  Nothing here allocates.
+ * rope_rotate: walks the tokens of a checked job.  For each token the row is made or fetched once
+ * for all heads of q and k; kernels do the arithmetic.  Nothing here allocates.
  */
 #include "job.h"
 #include "magnitude.h"
 
 #include <string.h>
 
-/* ---- Rows of a token -------------------------------------------------------------------------------- */
+/* ---- Rows of a token ------------------------------------------------------------------------- */
 
 /* Room for a stretch of a row, in every type that it passes through. */
 struct scratch {
@@ -78,7 +78,10 @@ static void fetch(const struct rope_walk *walk, const struct source *source,
         fetch_mixed(walk, axis_rows, first, n, out, room);
 }
 
-/* Rounds a stretch in scratch->f64 to `dtype` and stores it as two arrays: a table of one factor does that. */
+/*
+ * Rounds a stretch in scratch->f64 to `dtype` and stores it as two arrays: a table of one factor
+ * does that.
+ */
 static void round_stretch(const struct rope_walk *walk, size_t n, double cos_scale,
                           double sin_scale, rope_dtype dtype, void *cos_out, void *sin_out,
                           struct scratch *scratch)
@@ -224,7 +227,7 @@ static struct row make_row(const struct rope_walk *walk, const struct source *so
     return (struct row){scratch->f32[0], scratch->f32[1]};
 }
 
-/* ---- The walk ----------------------------------------------------------------------------------------- */
+/* ---- The walk -------------------------------------------------------------------------------- */
 
 static ptrdiff_t offset_of(const struct rope_region *region, size_t batch, size_t token,
                            size_t head)
@@ -235,8 +238,9 @@ static ptrdiff_t offset_of(const struct rope_region *region, size_t batch, size_
 }
 
 /*
- * Pairs first..first+n-1, which lie in one chunk: in half-split pairing x of pair i stands at chunk * (i / pairs of a chunk)
- * + i % (pairs of a chunk), y half a chunk behind; interleaved pairs stand side by side.
+ * Pairs first..first+n-1, which lie in one chunk: in half-split pairing x of pair i stands at chunk
+ * * (i / pairs of a chunk) + i % (pairs of a chunk), y half a chunk behind; interleaved pairs stand
+ * side by side.
  */
 static size_t element_of(rope_pairing pairing, size_t chunk_pairs, size_t first)
 {
@@ -262,7 +266,10 @@ static void copy_rest(const struct rope_walk *walk, const struct rope_side *side
     }
 }
 
-/* Heads of one tensor at one token: the arguments of its kernel, those of src and dst at the start of the slice. */
+/*
+ * Heads of one tensor at one token: the arguments of its kernel, those of src and dst at the start
+ * of the slice.
+ */
 struct span {
     const struct rope_side *side;
     struct rope_rotate_args args; /* heads = 0: none */

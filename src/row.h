@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The position of a token and the row made from it: inline where they stand in every token's path. */
+/*
+ * The position of a token and the row made from it: inline where they stand in every token's path.
+ */
 #ifndef ROPE_ROW_H
 #define ROPE_ROW_H
 
@@ -7,7 +9,9 @@
 
 #include <math.h>
 
-/* value + start + token * step, kept within int64: sums beyond it are out of every range asked for. */
+/*
+ * value + start + token * step, kept within int64: sums beyond it are out of every range asked for.
+ */
 int64_t rope_position_moved(const rope_positions *positions, int64_t value, size_t token);
 
 static inline int rope_is_float(rope_dtype dtype)
@@ -73,8 +77,9 @@ void rope_row_make_any(const rope_plan *plan, const struct rope_place *places, s
                        enum rope_kernel_dtype dtype, struct rope_rows_args *args);
 
 /*
- * Makes entries first..first+args->pairs-1 of the row of plan->axes places.  args says where to and how (cos, sin, layout,
- * stream, dup, pairs, scales for a positive place); the rest is filled in here.
+ * Makes entries first..first+args->pairs-1 of the row of plan->axes places.  args says where to and
+ * how (cos, sin, layout, stream, dup, pairs, scales for a positive place); the rest is filled in
+ * here.
  */
 static inline void rope_row_make(const rope_plan *plan, const struct rope_place *places,
                                  size_t first, enum rope_kernel_dtype dtype,

@@ -21,7 +21,7 @@ static_assert(offsetof(rope_rows, dtype) == 4 && offsetof(rope_rows, layout) == 
 #endif
 enum { ROWS_SIZE_0_1 = sizeof(rope_rows) };
 
-/* ---- The row of a position ------------------------------------------------------------------------ */
+/* ---- The row of a position ------------------------------------------------------------------- */
 
 void rope_direction_scales(const rope_plan *plan, rope_direction direction, double *cos_scale,
                            double *sin_scale)
@@ -34,8 +34,8 @@ void rope_direction_scales(const rope_plan *plan, rope_direction direction, doub
 }
 
 /*
- * The levels that take part in a product: the first two always, a higher one where some digit turns.  The row of a digit 0
- * is exactly 1, so more factors never change a bit.
+ * The levels that take part in a product: the first two always, a higher one where some digit
+ * turns.  The row of a digit 0 is exactly 1, so more factors never change a bit.
  */
 static unsigned levels_of(uint32_t magnitudes)
 {
@@ -149,7 +149,7 @@ void rope_row_make_any(const rope_plan *plan, const struct rope_place *places, s
     make_by(plan, way, first, dtype, args);
 }
 
-/* ---- The memory of rows ----------------------------------------------------------------------------- */
+/* ---- The memory of rows ---------------------------------------------------------------------- */
 
 rope_status rope_rows_check(const rope_rows *rows, struct rope_message message)
 {
@@ -197,11 +197,11 @@ rope_status rope_rows_region(const rope_rows *rows, size_t pairs, size_t batch, 
     return ROPE_OK;
 }
 
-/* ---- rope_cos_sin ------------------------------------------------------------------------------------ */
+/* ---- rope_cos_sin ---------------------------------------------------------------------------- */
 
 /*
- * From this size on a table is streamed past the caches.  Where both were measured, plain stores won below it and
- * streaming above.
+ * From this size on a table is streamed past the caches.  Where both were measured, plain stores
+ * won below it and streaming above.
  */
 static const size_t stream_bytes = (size_t)16 << 20;
 

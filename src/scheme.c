@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which parameters a scheme has, and their rules.  Computes no frequency itself and knows no plan. */
+/*
+ * Which parameters a scheme has, and their rules.  Computes no frequency itself and knows no plan.
+ */
 #include "scheme.h"
 
 /* Lengths are computed with in f64. */
@@ -38,7 +40,10 @@ enum {
     ALL = (1 << SCHEMES) - 1
 };
 
-/* The parameters that are single numbers; `needed` by some schemes, optional for others, 0 for all others. */
+/*
+ * The parameters that are single numbers; `needed` by some schemes, optional for others, 0 for all
+ * others.
+ */
 #define FIELD(name) #name, offsetof(rope_spec, name)
 static const struct {
     const char *name;

@@ -20,14 +20,16 @@ struct rope_resolved {
 };
 
 /*
- * Checks every field of the spec that belongs to a scheme, also those that its scheme does not read, and resolves its
- * scalars.  The shape of the spec was checked before; rotary_dim is d, even and >= 2.
+ * Checks every field of the spec that belongs to a scheme, also those that its scheme does not
+ * read, and resolves its scalars.  The shape of the spec was checked before; rotary_dim is d, even
+ * and >= 2.
  */
 rope_status rope_scheme_check(const rope_spec *spec, size_t rotary_dim,
                               struct rope_resolved *resolved, struct rope_message message);
 
 /*
- * Fills freq[0..d/2-1] of a checked spec.  ROPE_ERR_VALUE where a frequency is too large for a plan; nothing else can fail.
+ * Fills freq[0..d/2-1] of a checked spec.  ROPE_ERR_VALUE where a frequency is too large for a
+ * plan; nothing else can fail.
  */
 rope_status rope_scheme_frequencies(const rope_spec *spec, size_t rotary_dim,
                                     const struct rope_resolved *resolved, rope_dd *freq,

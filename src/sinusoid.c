@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rope_sinusoid_*: the rows of a plan as absolute embeddings, stored as a table or added to data with dropout.  Rows are
- * made by rope_row_make alone; nothing here allocates.
+ * rope_sinusoid_*: the rows of a plan as absolute embeddings, stored as a table or added to data
+ * with dropout.  Rows are made by rope_row_make alone; nothing here allocates.
  */
 #include "philox.h"
 #include "row.h"
@@ -49,7 +49,7 @@ struct walk {
     rope_positions positions_room[ROPE_AXES_MAX];
 };
 
-/* ---- Checks --------------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
 static rope_status check_fields(struct walk *walk)
 {
@@ -188,7 +188,7 @@ static rope_status check_all(struct walk *walk, const rope_sinusoid *given, int 
     return status;
 }
 
-/* ---- One stretch of columns ------------------------------------------------------------------------- */
+/* ---- One stretch of columns ------------------------------------------------------------------ */
 
 enum { COLUMNS = 2 * RK_MAX_PAIRS };
 
@@ -281,7 +281,7 @@ static void put_columns(const struct walk *walk, size_t token, size_t from, size
         put_stretch(walk, batch, token, &stretch);
 }
 
-/* ---- The rows of a token ---------------------------------------------------------------------------- */
+/* ---- The rows of a token --------------------------------------------------------------------- */
 
 /* Two rows to one, element by element; with a constant size it is a load and a store. */
 static inline void interleave_of(const void *first, const void *second, size_t n, size_t size,
@@ -327,7 +327,10 @@ static void put_pairs(const struct walk *walk, size_t token, size_t from, size_t
     put_columns(walk, token, from, until, column + plan->chunk_pairs, n, y);
 }
 
-/* Columns from `column` on without an embedding: 0 in a table; in a sum -0, which leaves every value as it is. */
+/*
+ * Columns from `column` on without an embedding: 0 in a table; in a sum -0, which leaves every
+ * value as it is.
+ */
 static void put_nothing(const struct walk *walk, size_t token, size_t from, size_t until,
                         size_t column)
 {

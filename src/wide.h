@@ -38,7 +38,9 @@ rope_wide rope_wide_log2(double x);
 /* The same of hi + lo, whose lo is not subnormal. */
 rope_wide rope_wide_log2_dd(rope_dd x);
 
-/* The natural logarithm of a finite x > 0, rounded to hi + lo after an absolute error below 2^-220. */
+/*
+ * The natural logarithm of a finite x > 0, rounded to hi + lo after an absolute error below 2^-220.
+ */
 rope_dd rope_wide_ln(double x);
 
 /*

@@ -31,9 +31,9 @@
  *   and split of the work, in place and out of place.  Where a result is NaN only that it is NaN is
  *   promised.  One exception: on an x86 CPU without FMA f64 rows, and rows of fractional positions
  *   and of ROPE_ANGLE_F32, may differ in the last bit of the f64 value that they are rounded from.
- * - The floating-point environment is not changed.  The bounds hold in round-to-nearest mode.  Where
- *   the host has set flush-to-zero or denormals-are-zero, subnormal f32, f64 and bf16 values count
- *   as zero; nothing else changes.
+ * - The floating-point environment is not changed.  The bounds hold in round-to-nearest mode.
+ *   Where the host has set flush-to-zero or denormals-are-zero, subnormal f32, f64 and bf16 values
+ *   count as zero; nothing else changes.
  *
  * THREADS.  A plan never changes after its creation: any number of threads may use it at once.  The
  * library creates no thread, holds no lock, keeps no state of its own but the choice of the
@@ -139,9 +139,9 @@ enum {
     ROPE_SCHEME_NTK_MIXED = 4,
     /* theta' = theta (s n / M - (s - 1))^(d / (d - 2)) where n > M, else theta; d > 2 */
     ROPE_SCHEME_DYNAMIC_NTK = 5,
-    /* e_i blended with e_i / s along a ramp of pairs.  Peng et al., arXiv:2309.00071, section 3.2 */
+    /* e_i blended with e_i / s along a ramp of pairs.  YaRN, arXiv:2309.00071, section 3.2 */
     ROPE_SCHEME_YARN = 6,
-    /* f_i = e_i / long_factor[i] where n > L, else e_i / short_factor[i].  arXiv:2402.13753; Phi-3 */
+    /* f_i = e_i / long_factor[i] where n > L, else e_i / short_factor[i].  arXiv:2402.13753 */
     ROPE_SCHEME_LONGROPE = 7,
     /* e_i blended with e_i / s by its wavelength against L.  Llama 3.1 */
     ROPE_SCHEME_LLAMA3 = 8,
@@ -182,8 +182,9 @@ enum {
     /* rows rounded to the tensor's type, then each product and the sum rounded to it: the bits of
        PyTorch eager from the same cos and sin */
     ROPE_ARITH_EAGER = 1,
-    /* each product and the sum rounded to f32 (f64 for f64 data), rounded once on store: the bits of
-       models that take 16-bit data through f32; with row_dtype, of those that round their rows first */
+    /* each product and the sum rounded to f32 (f64 for f64 data), rounded once on store: the bits
+       of models that take 16-bit data through f32; with row_dtype, of those that round their rows
+       first */
     ROPE_ARITH_UNFUSED = 2
 };
 
@@ -230,7 +231,8 @@ enum {
        theta^(-2 j / (2 n)).  Schemes DEFAULT, LINEAR, NTK; CUSTOM lists them in the order of the
        pairs.  Vision towers of Qwen2-VL, Llama 4 and Gemma 4, Flux, Wan, Hunyuan video */
     ROPE_AXES_RESTART = 7,
-    /* axis 0 with freq(i) = 2 i for i < d/4, then axis 1 with freq(i) = 2 (i - d/4) + 1.  Pixtral */
+    /* axis 0 with freq(i) = 2 i for i < d/4; then axis 1 with freq(i) = 2 (i - d/4) + 1.
+       Pixtral */
     ROPE_AXES_PIXTRAL = 8,
     /* ggml VISION: axis as GGML_MROPE; place j of its section has theta^(-4 j / d) */
     ROPE_AXES_GGML_VISION = 9
@@ -247,7 +249,7 @@ enum {
     ROPE_ISA_NEON = 4
 };
 
-/* ---- The plan: how positions become angles ---------------------------------------------------- */
+/* ---- The plan: how positions become angles --------------------------------------------------- */
 
 /* A validated rotation, immutable, with its tables: 1.3 MiB per 32 pairs at any context length. */
 typedef struct rope_plan rope_plan;
@@ -329,7 +331,8 @@ typedef struct rope_spec {
     const int32_t *pair_axis;
     const int32_t *pair_freq;
     /* half-split within chunks of this many elements: even, a divisor of d.  Pair i is
-       x = chunk c + i % (chunk / 2), y = x + chunk / 2, c = i / (chunk / 2).  0 = d.  Gemma 4 vision */
+       x = chunk c + i % (chunk / 2), y = x + chunk / 2, c = i / (chunk / 2).  0 = d.  Gemma 4
+       vision */
     size_t pairing_chunk;
     /* SINUSOID: finite, 0 <= shift < d/2.  0: Vaswani, ggml; 1: Whisper, fairseq; 0.5: an odd width
        whose last frequency has no cosine.  Others: 0 */
@@ -420,8 +423,8 @@ ROPE_API rope_status rope_plan_inv_freq(const rope_plan *plan, double *inv_freq,
                                         size_t count);
 
 /*
- * Writes the d/2 wavelengths in the order of the pairs, in positions: 2 pi / |f_i| to within 1 ulp of
- * f64, infinity where f_i is 0.  count is the length of the array.
+ * Writes the d/2 wavelengths in the order of the pairs, in positions: 2 pi / |f_i| to within 1 ulp
+ * of f64, infinity where f_i is 0.  count is the length of the array.
  *
  * ROPE_ERR_NULL   plan or wavelengths is NULL
  * ROPE_ERR_VALUE  count is not d/2
@@ -437,13 +440,14 @@ ROPE_API rope_status rope_plan_wavelengths(const rope_plan *plan, double *wavele
  * is m_to / m_from rounded to f64, everything else is that of `to`.  rope_rotate with this plan and
  * the tokens' own positions changes the scheme of cached keys in place (longrope from its short to
  * its long list, dynamic NTK to another length) for one rounding of the data; rotating the stored
- * originals again has none.  The new plan is independent of both others; rope_info.scheme is CUSTOM.
+ * originals again has none.  The new plan is independent of both others; rope_info.scheme is
+ * CUSTOM.
  *
  * ROPE_ERR_NULL    from, to or out_plan is NULL
  * ROPE_ERR_VALUE   the plans differ in head_dim, rotary_dim, rotary_offset, pairing, pairing_chunk,
- *                  xPos (which the new plan has not: magnitudes stay) or the axes of their pairs; one
- *                  has ROPE_ANGLE_F32, whose angles have no difference; a frequency is beyond 2^20 or
- *                  the attention factor no finite number > 0
+ *                  xPos (which the new plan has not: magnitudes stay) or the axes of their pairs;
+ *                  one has ROPE_ANGLE_F32, whose angles have no difference; a frequency is beyond
+ *                  2^20 or the attention factor no finite number > 0
  * ROPE_ERR_MEMORY  out of memory
  *
  * Thread-safe.  Since 0.1.
@@ -451,17 +455,17 @@ ROPE_API rope_status rope_plan_wavelengths(const rope_plan *plan, double *wavele
 ROPE_API rope_status rope_plan_between(const rope_plan *from, const rope_plan *to,
                                        rope_plan **out_plan);
 
-/* ---- Positions ---------------------------------------------------------------------------------- */
+/* ---- Positions ------------------------------------------------------------------------------- */
 
 /*
  * The position of token t of batch b:
  *
  *     data[b * stride_batch + t * stride_token] + start + t * step
  *
- * Without data the first term is 0, dtype must be 0, and step 0 means 1: start, start + 1, ...  With
- * data, step 0 is 0: the positions as they stand, moved by start.  int32 and int64 positions are
- * exact; f32 and f64 positions may be fractional, their sum with start and step is rounded to f64.
- * Every p must be finite with -2^31 < p < 2^31, else the call is ROPE_ERR_POSITION.
+ * Without data the first term is 0, dtype must be 0, and step 0 means 1: start, start + 1, ...
+ * With data, step 0 is 0: the positions as they stand, moved by start.  int32 and int64 positions
+ * are exact; f32 and f64 positions may be fractional, their sum with start and step is rounded to
+ * f64. Every p must be finite with -2^31 < p < 2^31, else the call is ROPE_ERR_POSITION.
  *
  * A plan of several axes takes an array with one descriptor for each axis, in their order, each
  * with a dtype, strides and memory of its own; their struct_size must be the same.
@@ -482,7 +486,7 @@ typedef struct rope_positions {
         sizeof(rope_positions), 0, NULL, 0, 1, 0, 0 \
     }
 
-/* ---- Rows --------------------------------------------------------------------------------------- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 /*
  * Rows of cos and sin in the caller's memory, to be filled by rope_cos_sin or to rotate by in
@@ -493,9 +497,9 @@ typedef struct rope_positions {
  *     with positions:     the row that its position names, an integer in 0..count-1, else the call
  *                         is ROPE_ERR_ROW
  * of the block that starts b * stride_batch elements behind cos (and sin).  With a plan of several
- * axes each pair takes its entry from the row of its own axis.  A job only reads rows: casting const
- * away is safe.  Duplicated rows must be true duplicates; rows whose two copies of an entry differ
- * are no rotation, and the job is refused (ROPE_ERR_ROW).
+ * axes each pair takes its entry from the row of its own axis.  A job only reads rows: casting
+ * const away is safe.  Duplicated rows must be true duplicates; rows whose two copies of an entry
+ * differ are no rotation, and the job is refused (ROPE_ERR_ROW).
  */
 typedef struct rope_rows {
     uint32_t struct_size;     /* sizeof(rope_rows) */
@@ -522,8 +526,8 @@ typedef struct rope_rows {
  * step: the rows serve all layers.  Row t depends on position t alone, so threads that fill
  * different rows give the bits of one call.  Large tables are written past the caches.
  *
- * cos and sin must not overlap each other or the positions.  tokens = 0 writes nothing.  The magnitudes
- * of xPos, which differ between q and k, are not in these rows.
+ * cos and sin must not overlap each other or the positions.  tokens = 0 writes nothing.  The
+ * magnitudes of xPos, which differ between q and k, are not in these rows.
  *
  * ROPE_ERR_NULL      plan, positions, rows, or an array that the layout needs is NULL
  * ROPE_ERR_STRUCT    struct_size of positions or rows
@@ -539,7 +543,7 @@ typedef struct rope_rows {
 ROPE_API rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *positions,
                                   size_t tokens, const rope_rows *rows);
 
-/* ---- Rotation ----------------------------------------------------------------------------------- */
+/* ---- Rotation -------------------------------------------------------------------------------- */
 
 /*
  * One tensor of a job, [batch, tokens, heads, head_dim] by its strides, which may put the axes in
@@ -559,8 +563,8 @@ typedef struct rope_tensor {
     const void *src;
     void *dst;
     size_t heads;
-    /* 0 = that of the plan, with the plan's rotary_offset; else this tensor's own, with an offset of
-       its own (MLA: the key is the rotated slice alone) */
+    /* 0 = that of the plan, with the plan's rotary_offset; else this tensor's own, with an offset
+       of its own (MLA: the key is the rotated slice alone) */
     size_t head_dim;
     size_t rotary_offset; /* 0 when head_dim is 0 */
     ptrdiff_t src_stride_batch, src_stride_token, src_stride_head;
@@ -582,8 +586,8 @@ typedef struct rope_tensor {
 
 /* Flags of a job. */
 enum {
-    /* tokens whose position or row number (on axis 0) is negative are left out, nothing of them read
-       or written: runtimes mark padding and free slots with -1 */
+    /* tokens whose position or row number (on axis 0) is negative are left out, nothing of them
+       read or written: runtimes mark padding and free slots with -1 */
     ROPE_SKIP_NEGATIVE = 1
 };
 
@@ -592,8 +596,8 @@ enum {
  *     positions alone:     rows are made on the way
  *     rows alone:          token t takes row t
  *     rows and positions:  positions (int32, int64, or start and step) are the numbers of the rows
- * With rows no plan is needed: where plan is NULL, rotary_dim and pairing stand here and each tensor
- * names its head_dim.
+ * With rows no plan is needed: where plan is NULL, rotary_dim and pairing stand here and each
+ * tensor names its head_dim.
  */
 typedef struct rope_job {
     uint32_t struct_size; /* sizeof(rope_job) */
@@ -608,8 +612,8 @@ typedef struct rope_job {
     rope_direction direction;
     rope_pairing_out pairing_out; /* a change of pairing works out of place only */
     rope_arith arith;
-    /* rows are rounded to ROPE_F32, ROPE_F16 or ROPE_BF16 before anything else; 0 = they are not: f32
-       rows, f64 rows for f64 data */
+    /* rows are rounded to ROPE_F32, ROPE_F16 or ROPE_BF16 before anything else; 0 = they are not:
+       f32 rows, f64 rows for f64 data */
     rope_dtype row_dtype;
     size_t rotary_dim;    /* without a plan: d, even and >= 2.  With a plan: 0 */
     rope_pairing pairing; /* without a plan.  With a plan: 0 */
@@ -635,12 +639,13 @@ typedef struct rope_job {
  * ROPE_ERR_NULL      job; plan (without rows); both positions and rows; src, dst or memory of rows
  * ROPE_ERR_STRUCT    struct_size of job, q, k, positions or rows
  * ROPE_ERR_DTYPE     dtype of a tensor, of positions or of rows; row_dtype
- * ROPE_ERR_VALUE     unknown flag or enum; a head_dim that does not hold rotary_offset + rotary_dim;
- *                    too few rows; a direction or pairing that is not possible here; a scale that is
- *                    0 or not finite; rows with a plan of xpos_base
+ * ROPE_ERR_VALUE     unknown flag or enum; a head_dim that does not hold rotary_offset and
+ *                    rotary_dim; too few rows; a direction or pairing that is not possible here; a
+ *                    scale that is 0 or not finite; rows with a plan of xpos_base
  * ROPE_ERR_SIZE      extents overflow
  * ROPE_ERR_STRIDE    elements of dst overlap each other
- * ROPE_ERR_ALIAS     dst overlaps its src (not in place), the other tensor, positions, rows or scale
+ * ROPE_ERR_ALIAS     dst overlaps its src (not in place), the other tensor, positions, rows or
+ *                    scale
  * ROPE_ERR_POSITION  a position out of range
  * ROPE_ERR_ROW       a row number out of range, or duplicated rows that differ
  * ROPE_ERR_ISA       without a plan: as rope_plan_create
@@ -650,10 +655,10 @@ typedef struct rope_job {
 ROPE_API rope_status rope_rotate(const rope_plan *plan, const rope_job *job);
 
 /*
- * Does part `part` of `parts` of a job, for the caller's own threads: parts 0..parts-1 of one job, in
- * any order and at the same time, give the bits of rope_rotate.  Tokens are cut first, heads where
- * tokens are few.  Every part checks the whole job, so that all return the same status and none
- * writes anything on error.
+ * Does part `part` of `parts` of a job, for the caller's own threads: parts 0..parts-1 of one job,
+ * in any order and at the same time, give the bits of rope_rotate.  Tokens are cut first, heads
+ * where tokens are few.  Every part checks the whole job, so that all return the same status and
+ * none writes anything on error.
  *
  * ROPE_ERR_VALUE     parts is 0 or part >= parts
  * and all of rope_rotate.
@@ -670,8 +675,9 @@ ROPE_API rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job
  *
  * Each shift rounds the data once more.  A bf16 key that moved 1,000 times by random distances is
  * off by 5 % of its norm, one that moved 1,000 times by one position by half of it (slow pairs turn
- * by less than half a unit of bf16 and stand still); one rotation of the stored, unrotated key is off
- * by 0.16 % at any position (tests/test_operations.c).  Where keys move often, keep the unrotated key.
+ * by less than half a unit of bf16 and stand still); one rotation of the stored, unrotated key is
+ * off by 0.16 % at any position (tests/test_operations.c).  Where keys move often, keep the
+ * unrotated key.
  *
  * ROPE_ERR_VALUE     job->direction is neither FORWARD nor SHIFT
  * and all of rope_rotate.
@@ -680,7 +686,7 @@ ROPE_API rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job
  */
 ROPE_API rope_status rope_shift(const rope_plan *plan, const rope_job *job);
 
-/* ---- Sinusoidal embeddings ------------------------------------------------------------------------ */
+/* ---- Sinusoidal embeddings ------------------------------------------------------------------- */
 
 /* Flags of a sinusoid. */
 enum {
@@ -692,9 +698,9 @@ enum {
 
 /*
  * Absolute embeddings of positions, the sines and cosines of a plan's rows: column x of pair i of a
- * token at position p is m sin(p f_i), column y is m cos(p f_i).  Where x and y stand is said by the
- * plan's pairing, as in a rotation; any plan without rotary_offset will do, axes and chunks included
- * (xPos plays no part).
+ * token at position p is m sin(p f_i), column y is m cos(p f_i).  Where x and y stand is said by
+ * the plan's pairing, as in a rotation; any plan without rotary_offset will do, axes and chunks
+ * included (xPos plays no part).
  *
  *     [sin | cos]      ROPE_HALF                    Whisper, fairseq, Marian, diffusers
  *     [cos | sin]      ROPE_HALF, ROPE_COS_FIRST    guided diffusion, ggml, flip_sin_to_cos
@@ -704,13 +710,14 @@ enum {
  *     odd widths       dim = d + 1: zeros behind the d columns (fairseq, diffusers, ggml)
  *                      dim = d - 1 with shift 0.5: the last column is left out (Vaswani, Marian)
  *
- * f32, f16 and bf16 data are added to f32 rows, f64 data to f64 rows; sum and dropout are computed in
- * that type and rounded once on store.  The bounds of rows are those stated at the top.
+ * f32, f16 and bf16 data are added to f32 rows, f64 data to f64 rows; sum and dropout are computed
+ * in that type and rounded once on store.  The bounds of rows are those stated at the top.
  *
- * Dropout: element [b, t, c] takes word n = offset + (b tokens + t) dim + c (mod 2^64) of the stream
- * of 32-bit words of Philox4x32-10 with key = seed: word n % 4 of counter n / 4 (upper half 0).  It
- * is dropped, that is multiplied by 0, where the word is below 2^32 dropout (rounded), else multiplied
- * by 1 / (1 - dropout).  The mask so depends on nothing but seed, offset and the element's number.
+ * Dropout: element [b, t, c] takes word n = offset + (b tokens + t) dim + c (mod 2^64) of the
+ * stream of 32-bit words of Philox4x32-10 with key = seed: word n % 4 of counter n / 4 (upper half
+ * 0).  It is dropped, that is multiplied by 0, where the word is below 2^32 dropout (rounded), else
+ * multiplied by 1 / (1 - dropout).  The mask so depends on nothing but seed, offset and the
+ * element's number.
  */
 typedef struct rope_sinusoid {
     uint32_t struct_size; /* sizeof(rope_sinusoid) */
@@ -776,18 +783,18 @@ ROPE_API rope_status rope_sinusoid_add_part(const rope_plan *plan, const rope_si
  */
 ROPE_API rope_status rope_sinusoid_table(const rope_plan *plan, const rope_sinusoid *sinusoid);
 
-/* ---- Weights ------------------------------------------------------------------------------------ */
+/* ---- Weights --------------------------------------------------------------------------------- */
 
 /*
  * Rows of q or k projections, [matrices, heads, head_dim, row_length] by their strides, to be put
  * into the order of the other pairing.
  *
  * A model whose q and k projections (and their biases) both went through rope_permute from A to B
- * gives, rotated in pairing B, the scores that it gave in pairing A: row a of the rotated slice that
- * held a component of pair i in pairing A goes to the row where B has that component.  All other
- * rows stay; v and output projections must not be permuted.  Hugging Face's half-split checkpoints of
- * Llama become the interleaved order of Meta's originals and of GGUF by from = ROPE_HALF, to =
- * ROPE_INTERLEAVED; ROPE_INTERLEAVED to ROPE_HALF undoes it.
+ * gives, rotated in pairing B, the scores that it gave in pairing A: row a of the rotated slice
+ * that held a component of pair i in pairing A goes to the row where B has that component.  All
+ * other rows stay; v and output projections must not be permuted.  Hugging Face's half-split
+ * checkpoints of Llama become the interleaved order of Meta's originals and of GGUF by from =
+ * ROPE_HALF, to = ROPE_INTERLEAVED; ROPE_INTERLEAVED to ROPE_HALF undoes it.
  *
  *     torch weight [heads * head_dim, in]:  matrices 1, row_length in.  GQA: k has heads of its own
  *     bias [heads * head_dim]:              matrices 1, row_length 1
@@ -838,7 +845,7 @@ typedef struct rope_permutation {
  */
 ROPE_API rope_status rope_permute(const rope_permutation *permutation);
 
-/* ---- Queries: never fail, never NULL, thread-safe ------------------------------------------------ */
+/* ---- Queries: never fail, never NULL, thread-safe -------------------------------------------- */
 
 /* A short static text for a status; "unknown status" for other numbers.  Since 0.1. */
 ROPE_API const char *rope_status_string(rope_status status);
@@ -850,8 +857,8 @@ ROPE_API const char *rope_version_string(void);
 /*
  * The set that new plans use: the best that CPU and operating system offer, or exactly the one that
  * ROPE_ISA=scalar|avx2|avx512|neon in the environment names (read once, by the first call that
- * needs it; ignored in set-user-ID programs).  ROPE_ISA_NONE if that cannot be had: rope_plan_create
- * then returns ROPE_ERR_ISA.  Since 0.1.
+ * needs it; ignored in set-user-ID programs).  ROPE_ISA_NONE if that cannot be had:
+ * rope_plan_create then returns ROPE_ERR_ISA.  Since 0.1.
  */
 ROPE_API rope_isa rope_active_isa(void);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rope apply: rotates files stretch by stretch in constant memory, each stretch shared by threads. */
+/*
+ * rope apply: rotates files stretch by stretch in constant memory, each stretch shared by threads.
+ */
 #define _XOPEN_SOURCE 700
 #include "command.h"
 #include "element.h"
@@ -39,7 +41,10 @@ static void *rotate_part(void *argument)
     return NULL;
 }
 
-/* Runs a job on `count` threads, this one among them; a thread that cannot be started costs time only. */
+/*
+ * Runs a job on `count` threads, this one among them; a thread that cannot be started costs time
+ * only.
+ */
 static int rotate(const rope_plan *plan, const rope_job *job, struct part *parts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reference of rope verify.  Must not call the library, and must be compiled without contraction of products. */
+/*
+ * The reference of rope verify.  Must not call the library, and must be compiled without
+ * contraction of products.
+ */
 #include "expected.h"
 #include "element.h"
 #include "say.h"
@@ -50,7 +53,10 @@ void tool_expected_close(struct tool_expected *expected)
     free(expected->freq);
 }
 
-/* The bound of rope.h without its half ulp, which is that of rounding; the last term is for the products here. */
+/*
+ * The bound of rope.h without its half ulp, which is that of rounding; the last term is for the
+ * products here.
+ */
 static struct tool_range entry(struct tool_fixed unscaled, double scale, double position)
 {
     const double value = tool_fixed_to(unscaled) * scale;

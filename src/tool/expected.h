@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a rotation must give: the formulas at the top of rope.h, slowly, with nothing of the library.  cos and sin come
- * from 192-bit integers; where rope.h leaves a row entry some room, every value has a range.
+ * What a rotation must give: the formulas at the top of rope.h, slowly, with nothing of the
+ * library.  cos and sin come from 192-bit integers; where rope.h leaves a row entry some room,
+ * every value has a range.
  */
 #ifndef ROPE_TOOL_EXPECTED_H
 #define ROPE_TOOL_EXPECTED_H

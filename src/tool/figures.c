@@ -51,7 +51,7 @@ static const char style[] =
     "dt{color:var(--soft)}dd{margin:0}"
     "ul.warnings{padding-left:20px;max-width:100ch}";
 
-/* ---- Plots ---------------------------------------------------------------------------------------- */
+/* ---- Plots ----------------------------------------------------------------------------------- */
 
 /* A plot: what its edges stand for; decades where it is logarithmic. */
 struct plot {
@@ -184,7 +184,7 @@ static void end_figure(struct tool_page *page)
     tool_page_add(page, "</table></div></details></figure>\n");
 }
 
-/* ---- Figures -------------------------------------------------------------------------------------- */
+/* ---- Figures --------------------------------------------------------------------------------- */
 
 static int is_scaled(const struct tool_view *view)
 {
@@ -532,7 +532,7 @@ static void draw_layers(struct tool_page *page, const struct tool_views *views)
     tool_page_add(page, "</div>");
 }
 
-/* ---- The page ------------------------------------------------------------------------------------- */
+/* ---- The page -------------------------------------------------------------------------------- */
 
 static void add_spec(struct tool_page *page, const struct tool_view *view, size_t number)
 {

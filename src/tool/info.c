@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rope info.  What the build chose comes from the build system as ROPE_TOOL_*; everything else from the library. */
+/*
+ * rope info.  What the build chose comes from the build system as ROPE_TOOL_*; everything else from
+ * the library.
+ */
 #include "command.h"
 #include "rope/rope.h"
 #include "say.h"

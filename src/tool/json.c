@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads JSON from memory in one pass and without allocating.  Keeps no tree and decodes no escapes. */
+/*
+ * Reads JSON from memory in one pass and without allocating.  Keeps no tree and decodes no escapes.
+ */
 #include "json.h"
 #include <string.h>
 

@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Commands, as bits of the set of commands that know an option; TOOL_COMPARE is verify with two files. */
+/*
+ * Commands, as bits of the set of commands that know an option; TOOL_COMPARE is verify with two
+ * files.
+ */
 enum tool_command {
     TOOL_INFO = 1,
     TOOL_TABLE = 2,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* rope permute: a checkpoint with its query and key projections in the other pairing.  All bytes but
- * the rows that move are copied as they are, headers and indexes too. */
+/* rope permute: a checkpoint with its query and key projections in the other pairing.  All bytes
+ * but the rows that move are copied as they are, headers and indexes too. */
 #define _XOPEN_SOURCE     700
 #define _FILE_OFFSET_BITS 64
 #include "command.h"
@@ -198,7 +198,7 @@ static int convert(struct work *work, const char *from, const char *to)
     return status;
 }
 
-/* ---- Sharded checkpoints -------------------------------------------------------------------------- */
+/* ---- Sharded checkpoints --------------------------------------------------------------------- */
 
 struct shards {
     struct tool_text names[SHARDS_MAX];
@@ -332,7 +332,7 @@ static int convert_shards(struct work *work, const char *from, const char *to,
     return status;
 }
 
-/* ---- The command ---------------------------------------------------------------------------------- */
+/* ---- The command ----------------------------------------------------------------------------- */
 
 static int ends_with(const char *text, const char *end)
 {

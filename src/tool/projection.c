@@ -288,7 +288,7 @@ int tool_projection_of(const struct tool_projections *model, const char *file,
                : plain_heads(model, file, tensor, layout, &entry, result);
 }
 
-/* ---- Numbers of heads ----------------------------------------------------------------------------- */
+/* ---- Numbers of heads ------------------------------------------------------------------------ */
 
 static int read_flag(struct tool_json *json, int *flag)
 {

@@ -64,7 +64,9 @@ int tool_safetensors_read(const struct tool_safetensors *st, void *data, size_t 
     return TOOL_OK;
 }
 
-/* The array of a shape: rows, count and dimensions.  A product beyond 2^64 is kept as UINT64_MAX. */
+/*
+ * The array of a shape: rows, count and dimensions.  A product beyond 2^64 is kept as UINT64_MAX.
+ */
 static int read_shape(struct tool_json *json, struct tool_tensor *tensor)
 {
     int empty = 0;
