@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Positions of several axes, chunks of pairs, and pairs that do not turn, through the public functions: every layout
- * against a map written out by hand, angles against MPFR, rotations bit for bit.  Sees rope.h alone.
+ * Positions of several axes, chunks of pairs, and pairs that do not turn, through the public
+ * functions: every layout against a map written out by hand, angles against MPFR, rotations bit for
+ * bit.  Sees rope.h alone.
  */
 #include "reference.h"
 #include "support.h"
@@ -433,7 +434,10 @@ static void position_row(const struct job_case *c, size_t b, size_t t, double *c
              c->eager ? c->type : dtype_real(c->type), cos_row, sin_row);
 }
 
-/* Runs a job whole and in parts; `row` gives the row of each token, `stands` the pairs that are left alone. */
+/*
+ * Runs a job whole and in parts; `row` gives the row of each token, `stands` the pairs that are
+ * left alone.
+ */
 static void check_job(const struct job_case *c, rope_job *job, struct rng *rng, row_fn *row,
                       const unsigned char *stands, const char *name)
 {

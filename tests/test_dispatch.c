@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The choice of the instruction set, which a process makes once: each case runs in a forked child that is the first to
- * ask.  So nothing in the parent may call what makes the choice: no plan is created there and no active set asked for.
+ * The choice of the instruction set, which a process makes once: each case runs in a forked child
+ * that is the first to ask.  So nothing in the parent may call what makes the choice: no plan is
+ * created there and no active set asked for.
  */
 #define _DEFAULT_SOURCE
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Values that come out of the public functions: random jobs against the slow reference, bit for bit, between guard pages.
- * Sees rope.h alone.  The jobs depend on the seed and on nothing else, so that runs under different values of ROPE_ISA
- * do the same work; the last line is a checksum of all results, to be compared between runs.
+ * Values that come out of the public functions: random jobs against the slow reference, bit for
+ * bit, between guard pages. Sees rope.h alone.  The jobs depend on the seed and on nothing else, so
+ * that runs under different values of ROPE_ISA do the same work; the last line is a checksum of all
+ * results, to be compared between runs.
  */
 #define _DEFAULT_SOURCE
 
@@ -26,7 +27,10 @@
 
 /* ---- Checksums of all results ---- */
 
-/* Of what every CPU gives alike, and of all; without FMA f64 rows may differ in the last bit (rope.h). */
+/*
+ * Of what every CPU gives alike, and of all; without FMA f64 rows may differ in the last bit
+ * (rope.h).
+ */
 static uint64_t sum_everywhere = CHECKSUM_START;
 static uint64_t sum_all = CHECKSUM_START;
 
@@ -372,7 +376,10 @@ static size_t row_width(rope_rows_layout layout, size_t pairs)
     return layout == ROPE_ROWS_SEPARATE ? pairs : 2 * pairs;
 }
 
-/* Checks the entries of a made row against the true values: rows of positions are defined by their error. */
+/*
+ * Checks the entries of a made row against the true values: rows of positions are defined by their
+ * error.
+ */
 static void check_row(const struct test_plan *plan, double position, rope_direction direction,
                       enum dtype type, const double *cos_row, const double *sin_row)
 {
@@ -454,8 +461,9 @@ struct test_positions {
 };
 
 /*
- * Positions of every dtype, with strides of any sign or 0, start and step.  The values wanted are first put into data
- * and the sum is then read back, so that shared elements and rounding to f32 are what they are.
+ * Positions of every dtype, with strides of any sign or 0, start and step.  The values wanted are
+ * first put into data and the sum is then read back, so that shared elements and rounding to f32
+ * are what they are.
  */
 static void make_positions(struct rng *rng, size_t batch, size_t tokens, double lowest,
                            double highest, int whole, struct test_positions *out)
@@ -810,7 +818,10 @@ static void make_job(struct rng *rng, struct test_job *test)
     test->job = job;
 }
 
-/* 1 if a pair of the plan has the frequency 0, and nothing but its angle would act on it: it is left alone. */
+/*
+ * 1 if a pair of the plan has the frequency 0, and nothing but its angle would act on it: it is
+ * left alone.
+ */
 static int stands_still(const struct test_job *test, size_t i, int changes_pairing)
 {
     const rope_job *job = &test->job;
@@ -818,7 +829,10 @@ static int stands_still(const struct test_job *test, size_t i, int changes_pairi
            (test->plan.m == 1.0 || job->direction == ROPE_SHIFT);
 }
 
-/* The image that a tensor's destination must have, in images[dst_block], and which elements of it are computed. */
+/*
+ * The image that a tensor's destination must have, in images[dst_block], and which elements of it
+ * are computed.
+ */
 static void expect_tensor(const struct test_job *test, const struct test_tensor *tensor)
 {
     const rope_job *job = &test->job;
@@ -907,7 +921,10 @@ static void require_ok(const struct test_job *test, rope_status status, const ch
              test_seed());
 }
 
-/* Runs a job whole and in every cut; each must leave the expected image, and nothing else may change. */
+/*
+ * Runs a job whole and in every cut; each must leave the expected image, and nothing else may
+ * change.
+ */
 static void run_job(const struct test_job *test, struct rng *rng)
 {
     for (int i = 0; i < BLOCKS; i++)
@@ -981,7 +998,10 @@ static void test_random_jobs(void **state)
 
 /* ---- Rows in the caller's memory ---- */
 
-/* Rows of every layout, type, direction and stride: each must be the row of its position made alone. */
+/*
+ * Rows of every layout, type, direction and stride: each must be the row of its position made
+ * alone.
+ */
 static void test_cos_sin(void **state)
 {
     (void)state;
@@ -1103,8 +1123,8 @@ static void check_table(enum dtype type, rope_rows_layout layout, size_t pairs, 
 }
 
 /*
- * 17 MiB is more than the size from which tables are written past the caches.  Rows of whole lines on line boundaries can
- * be, others cannot.
+ * 17 MiB is more than the size from which tables are written past the caches.  Rows of whole lines
+ * on line boundaries can be, others cannot.
  */
 static void test_large_tables(void **state)
 {
@@ -1134,7 +1154,10 @@ static void test_large_tables(void **state)
 
 enum { PACK_HEADS = 3, PACK_DIM = 10, PACK_TOKENS = 5, PACK_PAIRS = 4, PACK_OFFSET = 1 };
 
-/* q heads 0 and 1 and k head 2 of [tokens, 2 x 3 heads, head_dim]; dst heads lie `shift` heads further. */
+/*
+ * q heads 0 and 1 and k head 2 of [tokens, 2 x 3 heads, head_dim]; dst heads lie `shift` heads
+ * further.
+ */
 static void check_packed(size_t shift, int interleaved)
 {
     static float buffer[PACK_TOKENS][2 * PACK_HEADS][PACK_DIM];
@@ -1263,8 +1286,8 @@ static void test_threads(void **state)
 /* ---- The host's floating-point settings ---- */
 
 /*
- * Flush-to-zero and denormals-are-zero change no result that has no subnormal f32, f64 or bf16 on its way, f16 data of any
- * magnitude included, and are found as they were.
+ * Flush-to-zero and denormals-are-zero change no result that has no subnormal f32, f64 or bf16 on
+ * its way, f16 data of any magnitude included, and are found as they were.
  */
 static void test_flush_to_zero(void **state)
 {

@@ -582,7 +582,10 @@ static void check_rows(const struct set *set, enum dtype type, enum rope_kernel_
                           mixed ? mix.mix.sin_scale[mix.axis[i]] : args.sin_scale, exact);
         for (int part = 0; part < 2; part++) {
             out[part] = dtype_round(type, exact[part]);
-            /* The one freedom that the contract gives: bf16 below 2^-126 may be rounded a second time. */
+            /*
+             * The one freedom that the contract gives: bf16 below 2^-126 may be rounded a second
+             * time.
+             */
             const double got = row_load(type, layout, cos_row.data, sin_row.data, i, part);
             if (type == DT_BF16 && fabs(exact[part]) < 0x1p-126 &&
                 fabs(got - exact[part]) <= 0x1p-134 + 0x1p-150)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the public functions refuse, and that a refusal leaves no trace but its message; and the neighbouring cases that
- * they must accept.  Values are the business of test_interface.c.
+ * What the public functions refuse, and that a refusal leaves no trace but its message; and the
+ * neighbouring cases that they must accept.  Values are the business of test_interface.c.
  */
 #define _DEFAULT_SOURCE
 
@@ -165,8 +165,8 @@ static void check_message(const char *field, const char *value)
 typedef rope_status call_fn(void);
 
 /*
- * The call must return the status, with that message, and change nothing; message buffers of any size get as much of the
- * line as fits, and no byte more.
+ * The call must return the status, with that message, and change nothing; message buffers of any
+ * size get as much of the line as fits, and no byte more.
  */
 static void expect_refusal(call_fn *call, rope_status status, char **text, size_t *text_size,
                            const char *field, const char *value)
@@ -767,7 +767,10 @@ static void test_aliases(void **state)
     accept();
 }
 
-/* Elements of a tensor's source or destination in `room`: bit k of used[i] tells that operand k has element i. */
+/*
+ * Elements of a tensor's source or destination in `room`: bit k of used[i] tells that operand k has
+ * element i.
+ */
 static void mark(unsigned char *used, int bit, const float *room, const void *start,
                  const ptrdiff_t *stride, const size_t *count, size_t dim)
 {
@@ -804,8 +807,9 @@ static int same_strides(const size_t *count_a, const ptrdiff_t *a, const size_t 
 }
 
 /*
- * Random views of one small memory, against a map of its elements.  What overlaps must be refused; what does not must be
- * accepted where all strides are equal, as views of one packed buffer have them.
+ * Random views of one small memory, against a map of its elements.  What overlaps must be refused;
+ * what does not must be accepted where all strides are equal, as views of one packed buffer have
+ * them.
  */
 static void test_overlaps(void **state)
 {
