@@ -40,6 +40,19 @@ void test_require_isa(rope_isa isa)
     }
 }
 
+/* ---- Plans ---- */
+
+rope_plan *plan_from(rope_spec spec)
+{
+    char message[200] = "";
+    rope_plan *plan;
+    spec.message = message;
+    spec.message_size = sizeof message;
+    if (rope_plan_create(&spec, &plan) != ROPE_OK)
+        fail_msg("plan refused: %s", message);
+    return plan;
+}
+
 /* ---- Random numbers ---- */
 
 struct rng rng_make(uint64_t stream)

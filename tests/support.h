@@ -30,7 +30,10 @@ extern const rope_isa test_isas[TEST_ISAS];
  * it. */
 void test_require_isa(rope_isa isa);
 
-/* ---- Random numbers (splitmix64).  One call to an expression: C leaves the order of two open. ---- */
+/* The plan of a spec; fails the running CMocka test with the message where there is none. */
+rope_plan *plan_from(rope_spec spec);
+
+/* ---- Random numbers (splitmix64); one call to an expression, C leaves the order open ---- */
 
 struct rng {
     uint64_t state;
@@ -79,9 +82,9 @@ void test_f16_ties_away(int away);
 void test_f16_ties_for(rope_isa isa);
 
 /*
- * Debian's Bochs 2.7 also loses what an f64 fused multiply-add leaves when the sum cancels the product to below 2^-62 of
- * it: the result is 0.  1 if this CPU does that.  Exact products are then a little off, and tests say so where they skip
- * or allow for it.
+ * Debian's Bochs 2.7 also loses what an f64 fused multiply-add leaves when the sum cancels the
+ * product to below 2^-62 of it: the result is 0.  1 if this CPU does that.  Exact products are then
+ * a little off, and tests say so where they skip or allow for it.
  */
 int test_fma_loses_bits(void);
 

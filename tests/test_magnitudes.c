@@ -23,17 +23,6 @@
 enum { DIM = 32, PAIRS = DIM / 2, TOKENS = 10 };
 static const int32_t places[TOKENS] = {0, 1, -1, 511, 4096, 131071, -70000, 1 << 20, 7, INT32_MAX};
 
-static rope_plan *plan_from(rope_spec spec)
-{
-    char message[200] = "";
-    rope_plan *plan;
-    spec.message = message;
-    spec.message_size = sizeof message;
-    if (rope_plan_create(&spec, &plan) != ROPE_OK)
-        fail_msg("plan refused: %s", message);
-    return plan;
-}
-
 static rope_spec spec_make(double m)
 {
     rope_spec spec = ROPE_SPEC_INIT;

@@ -28,17 +28,6 @@ static rope_spec spec_make(size_t head_dim, double theta)
     return spec;
 }
 
-static rope_plan *plan_from(rope_spec spec)
-{
-    char message[200] = "";
-    rope_plan *plan;
-    spec.message = message;
-    spec.message_size = sizeof message;
-    if (rope_plan_create(&spec, &plan) != ROPE_OK)
-        fail_msg("plan refused: %s", message);
-    return plan;
-}
-
 static size_t pairs_of(const rope_plan *plan)
 {
     rope_info info = ROPE_INFO_INIT;

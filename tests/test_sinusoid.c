@@ -32,17 +32,6 @@ static rope_spec spec_make(size_t d, double theta, double shift)
     return spec;
 }
 
-static rope_plan *plan_from(rope_spec spec)
-{
-    char message[200] = "";
-    rope_plan *plan;
-    spec.message = message;
-    spec.message_size = sizeof message;
-    if (rope_plan_create(&spec, &plan) != ROPE_OK)
-        fail_msg("plan refused: %s", message);
-    return plan;
-}
-
 /* Column of a pair's component: part 0 is the first, in chunks of `chunk` columns. */
 static size_t column_of(rope_pairing pairing, size_t chunk, size_t i, int part)
 {
