@@ -53,7 +53,7 @@ RV V(block) KERNEL(rotate_row)(const V(real) * row, size_t n, int from)
 }
 
 /*
- * blocks whole blocks and `tail` more pairs of every head.  `fixed` says that blocks is a constant,
+ * blocks whole blocks and `tail` more pairs of every head.  `fixed` says that both are constants,
  * that the heads are rotated in place and that x and y stand `pairs` apart: the row then lives in
  * registers and one pointer is left to keep.
  */
@@ -73,8 +73,8 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, si
     }
 
     /* what args holds could be overwritten by a store to dst, for all the compiler knows */
-    const size_t half_in = fixed ? blocks * width : a->src_half;
-    const size_t half_out = fixed ? blocks * width : a->dst_half;
+    const size_t half_in = fixed ? blocks * width + tail : a->src_half;
+    const size_t half_out = fixed ? blocks * width + tail : a->dst_half;
     const ptrdiff_t src_stride = a->src_stride, dst_stride = a->dst_stride;
     const char *src_head = a->src;
     char *dst_head = a->dst;
@@ -99,23 +99,51 @@ RV void KERNEL(rotate_any)(const struct rope_rotate_args *a, int from, int to, i
 {
     const size_t blocks = a->pairs / V(WIDTH), tail = a->pairs % V(WIDTH);
     const int plain = a->src == a->dst && a->src_stride == a->dst_stride &&
-                      a->src_half == a->pairs && a->dst_half == a->pairs && tail == 0;
-    if (V(WIDTH) > 2 && from == to && arith == RK_FUSED && plain) {
-        switch (blocks) { /* the common widths: 32, 48, 64 and 128 pairs on 4 to 32 lanes */
-        case 1:
-            KERNEL(rotate_heads)(a, 1, 0, from, to, arith, 1);
-            return;
-        case 2:
-            KERNEL(rotate_heads)(a, 2, 0, from, to, arith, 1);
-            return;
-        case 3:
-            KERNEL(rotate_heads)(a, 3, 0, from, to, arith, 1);
-            return;
+                      a->src_half == a->pairs && a->dst_half == a->pairs;
+    if (V(WIDTH) > 2 && from == to && arith == RK_FUSED && plain && a->pairs * 4 % V(WIDTH) == 0) {
+        switch (a->pairs * 4 /
+                V(WIDTH)) { /* quarters of a block: the widths of heads of 64 to 256 */
         case 4:
-            KERNEL(rotate_heads)(a, 4, 0, from, to, arith, 1);
+            KERNEL(rotate_heads)(a, 1, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 5:
+            KERNEL(rotate_heads)(a, 1, 1 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 6:
+            KERNEL(rotate_heads)(a, 1, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 8:
-            KERNEL(rotate_heads)(a, 8, 0, from, to, arith, 1);
+            KERNEL(rotate_heads)(a, 2, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 9:
+            KERNEL(rotate_heads)(a, 2, 1 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 10:
+            KERNEL(rotate_heads)(a, 2, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 12:
+            KERNEL(rotate_heads)(a, 3, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 14:
+            KERNEL(rotate_heads)(a, 3, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 16:
+            KERNEL(rotate_heads)(a, 4, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 18:
+            KERNEL(rotate_heads)(a, 4, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 20:
+            KERNEL(rotate_heads)(a, 5, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 24:
+            KERNEL(rotate_heads)(a, 6, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 28:
+            KERNEL(rotate_heads)(a, 7, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            return;
+        case 32:
+            KERNEL(rotate_heads)(a, 8, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         default:
             break;

@@ -40,6 +40,8 @@ RV void rv_store_f32(float *p, rv_f32 v, size_t n)
 {
     if (n >= 16)
         _mm512_storeu_ps(p, v);
+    else if (n == 8) /* half a vector; masked stores are microcode on AMD */
+        _mm256_storeu_ps(p, _mm512_castps512_ps256(v));
     else
         _mm512_mask_storeu_ps(p, rv_mask_f32(n), v);
 }
@@ -116,6 +118,8 @@ RV void rv_store_f64(double *p, rv_f64 v, size_t n)
 {
     if (n >= 8)
         _mm512_storeu_pd(p, v);
+    else if (n == 4)
+        _mm256_storeu_pd(p, _mm512_castpd512_pd256(v));
     else
         _mm512_mask_storeu_pd(p, rv_mask_f64(n), v);
 }
@@ -220,6 +224,10 @@ RV void rv_store_16(uint16_t *p, __m512i v, size_t n)
 {
     if (n >= 32)
         _mm512_storeu_si512(p, v);
+    else if (n == 16)
+        _mm256_storeu_si256((void *)p, _mm512_castsi512_si256(v));
+    else if (n == 8)
+        _mm_storeu_si128((void *)p, _mm512_castsi512_si128(v));
     else
         _mm512_mask_storeu_epi16(p, rv_mask_16(n), v);
 }
