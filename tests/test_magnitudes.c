@@ -126,7 +126,10 @@ static void test_scale(void **state)
 {
     (void)state;
     check_scale(DT_F32, 1.5, ROPE_FORWARD, DT_F32);
-    check_scale(DT_F64, 1.5, ROPE_INVERSE, DT_F64);
+    if (test_fma_loses_bits())
+        print_message("skipped: the fma of this emulator loses bits that f64 rows need\n");
+    else
+        check_scale(DT_F64, 1.5, ROPE_INVERSE, DT_F64);
     if (test_reduced()) /* plans take time */
         return;
     check_scale(DT_F32, 1, ROPE_TRANSPOSE, DT_F64);
