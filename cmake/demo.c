@@ -296,8 +296,8 @@ static rope_plan *plan_of(const char *path)
     rope_config_options options = ROPE_CONFIG_OPTIONS_INIT;
     options.message = message;
     options.message_size = sizeof message;
-    rope_config *config;
-    rope_plan *plan;
+    rope_config *config = NULL;
+    rope_plan *plan = NULL;
     rope_status status = rope_config_parse(text, size, &options, &config);
     if (status == ROPE_OK)
         status = rope_config_create_plans(config, &plan, 1, message, sizeof message);

@@ -92,13 +92,15 @@ static int open_stream(struct stream *stream, const struct tool_request *request
 }
 
 static int rotate_stretch(const struct tool_request *request, const struct tool_stretch *stretch,
-                          rope_job *job, struct stream *streams, struct part *parts, size_t threads)
+                          const rope_job *whole, struct stream *streams, struct part *parts,
+                          size_t threads)
 {
     int status = TOOL_OK;
     rope_positions positions[ROPE_AXES_MAX];
     tool_positions_from(positions, &request->positions, stretch->batch, stretch->token);
-    job->tokens = stretch->tokens;
-    job->positions = positions;
+    rope_job job = *whole;
+    job.tokens = stretch->tokens;
+    job.positions = positions;
     for (size_t i = 0; i < TOOL_TENSORS && status == TOOL_OK; i++) {
         const struct tool_tensor *const tensor = &request->tensor[i];
         if (tensor->out_path != NULL)
@@ -106,7 +108,7 @@ static int rotate_stretch(const struct tool_request *request, const struct tool_
                                    tool_stretch_count(tensor, stretch), streams[i].src);
     }
     if (status == TOOL_OK)
-        status = rotate(request->plan, job, parts, threads);
+        status = rotate(request->plan, &job, parts, threads);
     for (size_t i = 0; i < TOOL_TENSORS && status == TOOL_OK; i++) {
         const struct tool_tensor *const tensor = &request->tensor[i];
         const size_t size = tool_element_size(tensor->dtype);
