@@ -6,6 +6,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
+/* Control characters, which a path may hold, would reach the terminal. */
+static void make_printable(char *line)
+{
+    for (char *at = line; *at != '\0'; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            *at = '?';
+}
+
 int tool_bad(const char *format, ...)
 {
     char line[8192]; /* two paths of PATH_MAX do not fit, every message with one does */
@@ -13,9 +21,7 @@ int tool_bad(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    for (char *at = line; *at != '\0'; at++)
-        if ((unsigned char)*at < ' ' || *at == 0x7f)
-            *at = '?';
+    make_printable(line);
     fprintf(stderr, "rope: %s\n", line);
     return TOOL_BAD;
 }
@@ -32,16 +38,26 @@ void tool_progress_start(struct tool_progress *progress, const char *what, uint6
 void tool_progress_add(struct tool_progress *progress, uint64_t done)
 {
     progress->done += done;
-    const int percent = (int)(100.0 * (double)progress->done / (double)progress->total);
-    if (percent == progress->shown || time(NULL) - progress->started < 2 || !isatty(STDERR_FILENO))
+    const double seconds = difftime(time(NULL), progress->started);
+    if (progress->done == 0 || seconds < 2.0 || !isatty(STDERR_FILENO))
+        return;
+    const double part = (double)progress->done / (double)progress->total;
+    const int percent = (int)(100.0 * part);
+    if (percent == progress->shown)
         return;
     progress->shown = percent;
-    fprintf(stderr, "\rrope: %s: %3d %%", progress->what, percent);
+    static const char bar[] = "########################";
+    const int width = (int)sizeof bar - 1;
+    char line[160];
+    snprintf(line, sizeof line, "[%-*.*s] %3d %%, %.0f s left, %s", width, (int)(width * part), bar,
+             percent, seconds * (1.0 - part) / part, progress->what);
+    make_printable(line);
+    fprintf(stderr, "\r%.79s\033[K", line);
 }
 
 void tool_progress_end(struct tool_progress *progress)
 {
     if (progress->shown >= 0)
-        fputs("\r                              \r", stderr);
+        fputs("\r\033[K", stderr);
     progress->shown = -1;
 }
