@@ -13,9 +13,15 @@ rope_index_is_fresh=no
 rope_missing()
 {
     for rope_package; do
+        case $rope_package in
+        *:*) rope_architecture=${rope_package#*:} ;;
+        *) rope_architecture=$(dpkg --print-architecture) ;;
+        esac
+        # The name alone also matches the package of another architecture, and one that dpkg knows as
+        # not installed.
         # shellcheck disable=SC2016
-        case $(dpkg-query -W -f '${db:Status-Status} ' "$rope_package" 2>/dev/null) in
-        *installed\ ) ;;
+        case " $(dpkg-query -W -f '${Architecture}:${db:Status-Status} ' "$rope_package" 2>/dev/null)" in
+        *" $rope_architecture:installed "* | *" all:installed "*) ;;
         *) printf '%s ' "$rope_package" ;;
         esac
     done
