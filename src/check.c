@@ -31,3 +31,23 @@ const void *rope_descriptor_copy(const void *given, void *room, size_t size, siz
     memcpy(room, given, given_size < size ? given_size : size);
     return room;
 }
+
+rope_status rope_descriptor_fail(struct rope_message message, const void *given, const char *name,
+                                 size_t size)
+{
+    return rope_fail(message, ROPE_ERR_STRUCT,
+                     "%s.struct_size: %u: must be %zu, or more with zeros behind", name,
+                     (unsigned)*(const uint32_t *)given, size);
+}
+
+rope_status rope_descriptor_refuse(const void *given, const char *name, size_t size, size_t least,
+                                   size_t message_at)
+{
+    if (*(const uint32_t *)given < least)
+        return ROPE_ERR_STRUCT;
+    struct rope_message message;
+    memcpy(&message.text, (const char *)given + message_at, sizeof message.text);
+    memcpy(&message.size, (const char *)given + message_at + sizeof message.text,
+           sizeof message.size);
+    return rope_descriptor_fail(message, given, name, size);
+}

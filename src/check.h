@@ -8,6 +8,16 @@
 
 #include "rope/rope.h"
 
+/* Sizes in version 0.1 of the descriptors that more than one file reads. */
+enum {
+    ROPE_JOB_SIZE_0_1 = offsetof(rope_job, xpos_center),
+    ROPE_ROWS_SIZE_0_1 = sizeof(rope_rows)
+};
+
+/* Of plans and permutations.  Keeps the tables of a hostile spec below 90 MiB; models have 512 at
+ * most. */
+enum { ROPE_ROTARY_DIM_MAX = 4096 };
+
 /* Where the caller wants its line of text; text may be NULL. */
 struct rope_message {
     char *text;
@@ -37,6 +47,17 @@ static inline const void *rope_descriptor(const void *given, void *room, size_t 
     return *(const uint32_t *)given == size ? given
                                             : rope_descriptor_copy(given, room, size, least);
 }
+
+/* Refuses a descriptor for which rope_descriptor had NULL; `size` is that of this library. */
+rope_status rope_descriptor_fail(struct rope_message message, const void *given, const char *name,
+                                 size_t size);
+
+/*
+ * The same where the message is to go where the descriptor itself says: text and size lie
+ * message_at bytes behind its start.  One below `least` is too short to say it.
+ */
+rope_status rope_descriptor_refuse(const void *given, const char *name, size_t size, size_t least,
+                                   size_t message_at);
 
 /* Bytes of an element, 0 for what is no dtype.  Data types only: f32, f64, f16, bf16. */
 static inline size_t rope_dtype_size(rope_dtype dtype)

@@ -34,11 +34,7 @@ static_assert(offsetof(rope_job, flags) == 4 && offsetof(rope_job, batch) == 8 &
                   offsetof(rope_job, xpos_center) == 104 && sizeof(rope_job) == 112,
               "rope_job is frozen");
 #endif
-enum {
-    TENSOR_SIZE_0_1 = offsetof(rope_tensor, scale),
-    JOB_SIZE_0_1 = offsetof(rope_job, xpos_center)
-};
-enum { ROWS_SIZE_0_1 = sizeof(rope_rows) };
+enum { TENSOR_SIZE_0_1 = offsetof(rope_tensor, scale) };
 
 static const char *const side_names[2] = {"q", "k"};
 
@@ -423,9 +419,7 @@ static const rope_tensor *read_tensor(struct rope_walk *walk, const rope_job *jo
     const rope_tensor *tensor =
         rope_descriptor(given, &walk->tensor_rooms[s], sizeof(rope_tensor), TENSOR_SIZE_0_1);
     if (tensor == NULL)
-        *status = rope_fail(walk->message, ROPE_ERR_STRUCT,
-                            "%s.struct_size: %u: must be %zu, or more with zeros behind",
-                            side_names[s], (unsigned)given->struct_size, sizeof(rope_tensor));
+        *status = rope_descriptor_fail(walk->message, given, side_names[s], sizeof(rope_tensor));
     return tensor;
 }
 
@@ -439,11 +433,10 @@ static rope_status read_sources(struct rope_walk *walk, const rope_job *job)
             return status;
     }
     if (job->rows != NULL) {
-        walk->rows = rope_descriptor(job->rows, &walk->rows_room, sizeof(rope_rows), ROWS_SIZE_0_1);
+        walk->rows =
+            rope_descriptor(job->rows, &walk->rows_room, sizeof(rope_rows), ROPE_ROWS_SIZE_0_1);
         if (walk->rows == NULL)
-            return rope_fail(walk->message, ROPE_ERR_STRUCT,
-                             "rows.struct_size: %u: must be %zu, or more with zeros behind",
-                             (unsigned)job->rows->struct_size, sizeof(rope_rows));
+            return rope_descriptor_fail(walk->message, job->rows, "rows", sizeof(rope_rows));
     }
     return ROPE_OK;
 }
@@ -473,14 +466,11 @@ rope_status rope_walk_set(struct rope_walk *walk, const rope_plan *plan, const r
     walk->rows = NULL;
     walk->backwards = 0;
     walk->sides[0].heads = walk->sides[1].heads = 0;
-    const rope_job *job = rope_descriptor(given, &walk->job_room, sizeof(rope_job), JOB_SIZE_0_1);
+    const rope_job *job =
+        rope_descriptor(given, &walk->job_room, sizeof(rope_job), ROPE_JOB_SIZE_0_1);
     if (job == NULL)
-        return given->struct_size < JOB_SIZE_0_1
-                   ? ROPE_ERR_STRUCT
-                   : rope_fail((struct rope_message){given->message, given->message_size},
-                               ROPE_ERR_STRUCT,
-                               "job.struct_size: %u: must be %zu, or more with zeros behind",
-                               (unsigned)given->struct_size, sizeof(rope_job));
+        return rope_descriptor_refuse(given, "job", sizeof(rope_job), ROPE_JOB_SIZE_0_1,
+                                      offsetof(rope_job, message));
     walk->message = (struct rope_message){job->message, job->message_size};
     rope_status status = check_job(walk, job);
     if (status == ROPE_OK)

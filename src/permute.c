@@ -34,8 +34,6 @@ enum { PERMUTATION_SIZE_0_1 = offsetof(rope_permutation, message_size) + sizeof(
 
 enum { MATRIX, HEAD, ROW }; /* axes of a region */
 
-enum { ROTARY_DIM_MAX = 4096 };
-
 /* In place, rows are moved this many bytes at a time. */
 enum { BLOCK_BYTES = 1024 };
 
@@ -68,11 +66,11 @@ static rope_status check_shape(const rope_permutation *p, struct move *move,
                          p->rotary_offset, p->head_dim);
     const size_t room = p->head_dim - p->rotary_offset;
     const size_t rotary_dim = p->rotary_dim != 0 ? p->rotary_dim : room;
-    if (rotary_dim % 2 != 0 || rotary_dim > room || rotary_dim > ROTARY_DIM_MAX)
+    if (rotary_dim % 2 != 0 || rotary_dim > room || rotary_dim > ROPE_ROTARY_DIM_MAX)
         return rope_fail(message, ROPE_ERR_VALUE,
                          "permutation.rotary_dim: %zu: must be even and at most %d and head_dim - "
                          "rotary_offset = %zu",
-                         rotary_dim, ROTARY_DIM_MAX, room);
+                         rotary_dim, ROPE_ROTARY_DIM_MAX, room);
     move->offset = p->rotary_offset;
     move->pairs = rotary_dim / 2;
     move->from = p->from;
@@ -165,7 +163,7 @@ static void turn_cycles(const struct move *move, char *slice, size_t bytes)
 {
     enum { WORD = 64 };
     char held[BLOCK_BYTES];
-    uint64_t done[ROTARY_DIM_MAX / WORD] = {0};
+    uint64_t done[ROPE_ROTARY_DIM_MAX / WORD] = {0};
     const ptrdiff_t stride = move->dst.stride[ROW];
     for (size_t start = 0; start < 2 * move->pairs; start++) {
         if ((done[start / WORD] >> start % WORD & 1u) != 0)
@@ -203,13 +201,8 @@ rope_status rope_permute(const rope_permutation *given)
     const rope_permutation *permutation =
         rope_descriptor(given, &room, sizeof room, PERMUTATION_SIZE_0_1);
     if (permutation == NULL)
-        return given->struct_size < PERMUTATION_SIZE_0_1
-                   ? ROPE_ERR_STRUCT
-                   : rope_fail(
-                         (struct rope_message){given->message, given->message_size},
-                         ROPE_ERR_STRUCT,
-                         "permutation.struct_size: %u: must be %zu, or more with zeros behind",
-                         (unsigned)given->struct_size, sizeof room);
+        return rope_descriptor_refuse(given, "permutation", sizeof(rope_permutation),
+                                      PERMUTATION_SIZE_0_1, offsetof(rope_permutation, message));
     const struct rope_message message = {permutation->message, permutation->message_size};
     struct move move;
     rope_status status = check_shape(permutation, &move, message);

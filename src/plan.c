@@ -38,9 +38,6 @@ enum {
     INFO_SIZE_0_1 = offsetof(rope_info, softmax_factor)
 };
 
-/* Keeps the tables of a hostile spec below 90 MiB; models have 512 at most. */
-enum { ROTARY_DIM_MAX = 4096 };
-
 /* ---- Checking the spec ----------------------------------------------------------------------- */
 
 static rope_status check_shape(const rope_spec *spec, rope_plan *plan, struct rope_message message)
@@ -60,9 +57,9 @@ static rope_status check_shape(const rope_spec *spec, rope_plan *plan, struct ro
         return rope_fail(message, ROPE_ERR_VALUE,
                          "spec.rotary_dim: %zu: must be <= head_dim - rotary_offset = %zu",
                          rotary_dim, room);
-    if (rotary_dim > ROTARY_DIM_MAX)
+    if (rotary_dim > ROPE_ROTARY_DIM_MAX)
         return rope_fail(message, ROPE_ERR_VALUE, "spec.rotary_dim: %zu: must be <= %d", rotary_dim,
-                         ROTARY_DIM_MAX);
+                         ROPE_ROTARY_DIM_MAX);
     if (spec->pairing != ROPE_HALF && spec->pairing != ROPE_INTERLEAVED)
         return rope_fail(message, ROPE_ERR_VALUE,
                          "spec.pairing: %d: must be ROPE_HALF or ROPE_INTERLEAVED",
@@ -316,12 +313,8 @@ rope_status rope_plan_create(const rope_spec *given, rope_plan **out_plan)
     rope_spec room;
     const rope_spec *spec = rope_descriptor(given, &room, sizeof room, SPEC_SIZE_0_1);
     if (spec == NULL)
-        return given->struct_size < SPEC_SIZE_0_1
-                   ? ROPE_ERR_STRUCT
-                   : rope_fail((struct rope_message){given->message, given->message_size},
-                               ROPE_ERR_STRUCT,
-                               "spec.struct_size: %u: must be %zu, or more with zeros behind",
-                               (unsigned)given->struct_size, sizeof(rope_spec));
+        return rope_descriptor_refuse(given, "spec", sizeof(rope_spec), SPEC_SIZE_0_1,
+                                      offsetof(rope_spec, message));
     const struct rope_message message = {spec->message, spec->message_size};
 
     rope_plan draft = {.head_dim = 0};

@@ -19,7 +19,6 @@ static_assert(offsetof(rope_rows, dtype) == 4 && offsetof(rope_rows, layout) == 
                   offsetof(rope_rows, message_size) == 64 && sizeof(rope_rows) == 72,
               "rope_rows is frozen");
 #endif
-enum { ROWS_SIZE_0_1 = sizeof(rope_rows) };
 
 /* ---- The row of a position ------------------------------------------------------------------- */
 
@@ -263,14 +262,10 @@ rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *given_posi
     rope_positions positions_room[ROPE_AXES_MAX];
     const rope_positions *positions[ROPE_AXES_MAX];
     const rope_rows *rows =
-        rope_descriptor(given_rows, &rows_room, sizeof rows_room, ROWS_SIZE_0_1);
+        rope_descriptor(given_rows, &rows_room, sizeof rows_room, ROPE_ROWS_SIZE_0_1);
     if (rows == NULL)
-        return given_rows->struct_size < ROWS_SIZE_0_1
-                   ? ROPE_ERR_STRUCT
-                   : rope_fail((struct rope_message){given_rows->message, given_rows->message_size},
-                               ROPE_ERR_STRUCT,
-                               "rows.struct_size: %u: must be %zu, or more with zeros behind",
-                               (unsigned)given_rows->struct_size, sizeof(rope_rows));
+        return rope_descriptor_refuse(given_rows, "rows", sizeof(rope_rows), ROPE_ROWS_SIZE_0_1,
+                                      offsetof(rope_rows, message));
     const struct rope_message message = {rows->message, rows->message_size};
     if (plan == NULL || given_positions == NULL)
         return rope_fail(message, ROPE_ERR_NULL, "%s: NULL: must be given",

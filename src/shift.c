@@ -2,14 +2,12 @@
 /* rope_shift: the rotation of cached keys, under its own name.  Computes nothing itself. */
 #include "check.h"
 
-enum { JOB_SIZE_0_1 = offsetof(rope_job, message_size) + sizeof(size_t) };
-
 rope_status rope_shift(const rope_plan *plan, const rope_job *given)
 {
     if (given == NULL)
         return ROPE_ERR_NULL;
     rope_job room;
-    const rope_job *read = rope_descriptor(given, &room, sizeof room, JOB_SIZE_0_1);
+    const rope_job *read = rope_descriptor(given, &room, sizeof room, ROPE_JOB_SIZE_0_1);
     if (read == NULL) /* refused there, with its message */
         return rope_rotate(plan, given);
     rope_job job = *read;

@@ -168,12 +168,8 @@ static rope_status check_all(struct walk *walk, const rope_sinusoid *given, int 
     const rope_sinusoid *s =
         rope_descriptor(given, &walk->sinusoid_room, sizeof(rope_sinusoid), SINUSOID_SIZE_0_1);
     if (s == NULL)
-        return given->struct_size < SINUSOID_SIZE_0_1
-                   ? ROPE_ERR_STRUCT
-                   : rope_fail((struct rope_message){given->message, given->message_size},
-                               ROPE_ERR_STRUCT,
-                               "sinusoid.struct_size: %u: must be %zu, or more with zeros behind",
-                               (unsigned)given->struct_size, sizeof(rope_sinusoid));
+        return rope_descriptor_refuse(given, "sinusoid", sizeof(rope_sinusoid), SINUSOID_SIZE_0_1,
+                                      offsetof(rope_sinusoid, message));
     walk->sinusoid = s;
     walk->message = (struct rope_message){s->message, s->message_size};
     rope_status status = check_fields(walk);
