@@ -42,6 +42,14 @@ void test_require_isa(rope_isa isa)
 
 /* ---- Plans ---- */
 
+rope_spec spec_default(size_t head_dim, double theta)
+{
+    rope_spec spec = ROPE_SPEC_INIT;
+    spec.head_dim = head_dim;
+    spec.theta = theta;
+    return spec;
+}
+
 rope_plan *plan_from(rope_spec spec)
 {
     char message[200] = "";

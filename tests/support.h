@@ -30,6 +30,9 @@ extern const rope_isa test_isas[TEST_ISAS];
  * it. */
 void test_require_isa(rope_isa isa);
 
+/* The default scheme, everything else 0. */
+rope_spec spec_default(size_t head_dim, double theta);
+
 /* The plan of a spec; fails the running CMocka test with the message where there is none. */
 rope_plan *plan_from(rope_spec spec);
 

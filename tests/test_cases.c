@@ -34,17 +34,9 @@
 
 /* ---- Helpers ---- */
 
-static rope_spec spec_make(size_t head_dim, double theta)
-{
-    rope_spec spec = ROPE_SPEC_INIT;
-    spec.head_dim = head_dim;
-    spec.theta = theta;
-    return spec;
-}
-
 static rope_plan *plan_make(size_t head_dim, double theta)
 {
-    return plan_from(spec_make(head_dim, theta));
+    return plan_from(spec_default(head_dim, theta));
 }
 
 static rope_status plan_status(rope_spec spec)
@@ -155,7 +147,7 @@ static void SF01(void **state)
 {
     double plain[32], scaled[32];
     (void)state;
-    rope_spec spec = spec_make(64, 10000);
+    rope_spec spec = spec_default(64, 10000);
     rope_plan *plan = plan_from(spec);
     spec.scheme = ROPE_SCHEME_LINEAR;
     spec.factor = 4;
@@ -201,7 +193,7 @@ static void CF05(void **state)
 {
     (void)state;
     rope_info info = ROPE_INFO_INIT;
-    rope_spec spec = spec_make(64, 1000000);
+    rope_spec spec = spec_default(64, 1000000);
     rope_plan *plan = plan_from(spec);
     expect_frequency(plan, 32, 1, 0.64938163157621132);
     assert_int_equal(rope_plan_info(plan, &info), ROPE_OK);
@@ -215,7 +207,7 @@ static void CF05(void **state)
 static void CF07(void **state)
 {
     (void)state;
-    rope_spec spec = spec_make(64, 10000);
+    rope_spec spec = spec_default(64, 10000);
     rope_plan *plan = plan_from(spec);
     expect_row(plan, 16, 32, 0, cos(16.0), sin(16.0));
     rope_plan_destroy(plan);
@@ -232,7 +224,7 @@ static void LD01(void **state)
 {
     (void)state;
     rope_plan *local = plan_make(256, 10000);
-    rope_spec spec = spec_make(256, 1000000);
+    rope_spec spec = spec_default(256, 1000000);
     spec.scheme = ROPE_SCHEME_LINEAR;
     spec.factor = 8;
     rope_plan *global = plan_from(spec);
@@ -248,7 +240,7 @@ static void AF03(void **state)
     static const double factors[] = {1.4852030263919618, 1.0};
     (void)state;
     for (size_t i = 0; i < COUNT(factors); i++) {
-        rope_spec spec = spec_make(64, 10000);
+        rope_spec spec = spec_default(64, 10000);
         spec.attention_factor = factors[i];
         rope_plan *plan = plan_from(spec);
         expect_row(plan, 0, 32, 5, factors[i], 0); /* not 2.2058280296038421 */
@@ -269,7 +261,7 @@ static void PA01(void **state)
     float y[2][4], permuted[4];
     (void)state;
     for (rope_pairing pairing = ROPE_HALF; pairing <= ROPE_INTERLEAVED; pairing++) {
-        rope_spec spec = spec_make(4, 10000);
+        rope_spec spec = spec_default(4, 10000);
         spec.pairing = pairing;
         rope_plan *plan = plan_from(spec);
         rotate(plan, one_to_16, y[pairing], 1, 1, &position);
@@ -291,7 +283,7 @@ static void PA02(void **state)
                                   4.0297995016691611};
     float cos_row[4], sin_row[4], y[4], wrong[2][4];
     (void)state;
-    rope_spec spec = spec_make(4, 10000);
+    rope_spec spec = spec_default(4, 10000);
     spec.pairing = ROPE_INTERLEAVED;
     rope_plan *plan = plan_from(spec);
     rope_positions positions = ROPE_POSITIONS_INIT;
@@ -354,7 +346,7 @@ static void PA04(void **state)
     static const int64_t position = 3;
     float y[8];
     (void)state;
-    rope_spec spec = spec_make(8, 0);
+    rope_spec spec = spec_default(8, 0);
     spec.scheme = ROPE_SCHEME_CUSTOM;
     spec.inv_freq = inv_freq;
     spec.inv_freq_count = 4;
@@ -373,7 +365,7 @@ static void PD01(void **state)
     static const int64_t position = 3;
     float x[8], y[8];
     (void)state;
-    rope_spec spec = spec_make(8, 1000000);
+    rope_spec spec = spec_default(8, 1000000);
     spec.rotary_dim = 4;
     rope_plan *plan = plan_from(spec);
     expect_frequency(plan, 2, 0, 1);
@@ -400,7 +392,7 @@ static void PD03(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        rope_spec spec = spec_make(cases[i].head_dim, 10000);
+        rope_spec spec = spec_default(cases[i].head_dim, 10000);
         spec.rotary_dim = cases[i].rotary_dim;
         assert_int_equal(plan_status(spec), cases[i].status);
     }
@@ -420,7 +412,7 @@ static void BO03(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        rope_spec spec = spec_make(cases[i].head_dim, 10000);
+        rope_spec spec = spec_default(cases[i].head_dim, 10000);
         spec.rotary_dim = cases[i].rotary_dim;
         assert_int_equal(plan_status(spec), cases[i].status);
     }
@@ -547,7 +539,7 @@ static void PR04(void **state)
          {0.62632298329153292, -0.36957923269886361, 0.11273385380397096, 0.44284528729706097}},
     };
     (void)state;
-    rope_spec spec = spec_make(8, 10000);
+    rope_spec spec = spec_default(8, 10000);
     rope_plan *exact = plan_from(spec);
     spec.angle = ROPE_ANGLE_F32;
     rope_plan *f32 = plan_from(spec);
@@ -684,13 +676,13 @@ static void DG02(void **state)
     };
     (void)state;
     for (size_t i = 0; i < COUNT(cases); i++) {
-        rope_spec spec = spec_make(cases[i].head_dim, cases[i].theta);
+        rope_spec spec = spec_default(cases[i].head_dim, cases[i].theta);
         spec.scheme = cases[i].scheme;
         spec.factor = cases[i].factor;
         assert_int_equal(plan_status(spec), cases[i].status);
     }
     static const int32_t none[3] = {0, 0, 0}, eighty[3] = {40, 20, 20};
-    rope_spec spec = spec_make(128, 10000);
+    rope_spec spec = spec_default(128, 10000);
     spec.axis_layout = ROPE_AXES_SECTIONS;
     spec.sections = none; /* an empty list */
     assert_int_equal(plan_status(spec), ROPE_ERR_VALUE);
@@ -698,7 +690,7 @@ static void DG02(void **state)
     assert_int_equal(plan_status(spec), ROPE_ERR_VALUE);
     spec.sections = eighty; /* not 64 */
     assert_int_equal(plan_status(spec), ROPE_ERR_VALUE);
-    spec = spec_make(2, 10000); /* no exponent d / (d - 2) */
+    spec = spec_default(2, 10000); /* no exponent d / (d - 2) */
     spec.scheme = ROPE_SCHEME_DYNAMIC_NTK;
     spec.factor = 2;
     spec.max_length = 2048;
@@ -820,7 +812,7 @@ static void ST01(void **state)
     static const int64_t position = 5;
     float y[6];
     (void)state;
-    rope_spec spec = spec_make(6, 10000);
+    rope_spec spec = spec_default(6, 10000);
     rope_plan *plan = plan_from(spec);
     rotate(plan, one_to_16, y, 1, 1, &position);
     expect_head(one_to_16, y, half, 6, ROPE_HALF);
@@ -850,7 +842,7 @@ static void ST02(void **state)
     static const int64_t position = 2;
     float y[16];
     (void)state;
-    rope_spec spec = spec_make(16, 10000);
+    rope_spec spec = spec_default(16, 10000);
     spec.pairing = ROPE_INTERLEAVED;
     rope_plan *plan = plan_from(spec);
     rotate(plan, one_to_16, y, 1, 1, &position);
@@ -974,7 +966,7 @@ static void LA03(void **state)
             const enum dtype type = (enum dtype)(dtype - 1);
             double x[ELEMENTS + 1], y[ELEMENTS], dense[TOKENS * 8];
             struct call call;
-            rope_spec spec = spec_make(8, 10000);
+            rope_spec spec = spec_default(8, 10000);
             spec.pairing = pairing;
             rope_plan *plan = plan_from(spec);
             for (size_t i = 0; i < ELEMENTS; i++)
@@ -1109,7 +1101,7 @@ static void MR01(void **state)
                                          0.0064633040700956512, 0.0013924766500838337}};
     (void)state;
     for (size_t i = 0; i < 2; i++) {
-        rope_spec spec = spec_make(12, 10000);
+        rope_spec spec = spec_default(12, 10000);
         spec.axis_layout = i == 0 ? ROPE_AXES_INTERLEAVED : ROPE_AXES_SECTIONS;
         spec.sections = sections;
         spec.section_count = 3;
@@ -1128,7 +1120,7 @@ static void MR03(void **state)
     static const size_t splits[][2] = {{0, 1}, {1, 3}, {3, 4}};
     float x[4 * 3 * 16], one[4 * 3 * 16], whole[4 * 3 * 16], parts[4 * 3 * 16], cut[2 * 3 * 16];
     (void)state;
-    rope_spec spec = spec_make(16, 10000);
+    rope_spec spec = spec_default(16, 10000);
     rope_plan *plain = plan_from(spec);
     spec.axis_layout = ROPE_AXES_GGML_MROPE;
     spec.sections = sections;
@@ -1187,7 +1179,7 @@ static void MR06(void **state)
     double angles[32];
     float x[256], y[256];
     (void)state;
-    rope_spec spec = spec_make(256, 10000000);
+    rope_spec spec = spec_default(256, 10000000);
     spec.rotary_dim = 64;
     spec.scheme = ROPE_SCHEME_YARN;
     spec.factor = 4;
@@ -1262,7 +1254,7 @@ static void MR04(void **state)
     static const int32_t sections[] = {2, 2};
     static const int64_t at[] = {3, 5};
     rope_positions positions[2];
-    rope_spec spec = spec_make(8, 10000);
+    rope_spec spec = spec_default(8, 10000);
     spec.axis_layout = ROPE_AXES_RESTART;
     spec.sections = sections;
     spec.section_count = 2;
@@ -1301,7 +1293,7 @@ static void CS01(void **state)
     static const double angles[] = {-14.362994119157027, -119.11322123900147};
     float row[D], x[D], turned[D], direct[D];
     (void)state;
-    rope_spec specs[2] = {spec_make(D, 1000000), spec_make(D, 10000)};
+    rope_spec specs[2] = {spec_default(D, 1000000), spec_default(D, 10000)};
     specs[0].scheme = ROPE_SCHEME_LINEAR;
     specs[0].factor = 8;
     for (size_t i = 0; i < D; i++)
@@ -1365,7 +1357,7 @@ static void CS04(void **state)
     float y[2];
     struct call call;
     (void)state;
-    rope_spec spec = spec_make(2, 10000);
+    rope_spec spec = spec_default(2, 10000);
     spec.attention_factor = 1.25;
     rope_plan *plan = plan_from(spec);
     rotate(plan, x, y, 1, 1, &position);
@@ -1421,7 +1413,7 @@ static void *worker_run(void *argument)
         float row[64];
         rope_positions positions = ROPE_POSITIONS_INIT;
         rope_rows rows = ROPE_ROWS_INIT;
-        const rope_spec spec = spec_make(64, thetas[which]);
+        const rope_spec spec = spec_default(64, thetas[which]);
         positions.start = 100;
         rows.dtype = ROPE_F32;
         rows.cos = row;

@@ -3,6 +3,7 @@
  * librope-config against transformers: what the package made of each configuration in
  * config/huggingface.txt, in the published and in the present form.  Uses public headers only.
  */
+#include "golden.h"
 #include "rope/rope_config.h"
 #include "support.h"
 
@@ -31,12 +32,9 @@ struct golden {
 /* key=value of a case line into `room`. */
 static void read_field(const char *line, const char *key, char *room, size_t size)
 {
-    char pattern[32];
-    (void)snprintf(pattern, sizeof pattern, " %s=", key);
-    const char *found = strstr(line, pattern);
+    const char *found = golden_field(line, key);
     if (found == NULL)
         fail_msg("no field %s in: %.60s", key, line);
-    found += strlen(pattern);
     const size_t length = strcspn(found, " \n");
     assert_true(length < size);
     memcpy(room, found, length);

@@ -5,6 +5,7 @@
  * that their rounding explains.  Uses the public interface only; the data are linked into the
  * program, so that it runs on an emulated machine without files.
  */
+#include "golden.h"
 #include "support.h"
 
 #include <math.h>
@@ -15,12 +16,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-/* Links a file into the program, with a NUL behind it. */
-#define EMBED(name, file)                                                      \
-    __asm__(".pushsection .rodata\n.balign 16\n.globl " #name "\n" #name ":\n" \
-            ".incbin \"" file "\"\n.byte 0\n.popsection\n");                   \
-    extern const char name[]
 
 /* clang-format off */
 #define FILES(X) \
@@ -103,22 +98,15 @@ static double load(const struct array *array, size_t index)
     }
 }
 
-/* The value of " key=" in a line, up to the next blank; "" if it is not there. */
+/* The value of " key=" in a line; "" if it is not there. */
 static void field(const char *line, const char *key, char *value, size_t size)
 {
-    const char *end = strchr(line, '\n');
-    const size_t length = strlen(key);
-    value[0] = 0;
-    for (const char *at = line; (at = strchr(at, ' ')) && at < end;) {
-        at++;
-        if (strncmp(at, key, length) == 0 && at[length] == '=') {
-            const size_t n = strcspn(at + length + 1, " \n");
-            assert_true(n < size);
-            memcpy(value, at + length + 1, n);
-            value[n] = 0;
-            return;
-        }
-    }
+    const char *found = golden_field(line, key);
+    const size_t length = found != NULL ? strcspn(found, " \n") : 0;
+    assert_true(length < size);
+    if (found != NULL)
+        memcpy(value, found, length);
+    value[length] = 0;
 }
 
 static double field_number(const char *line, const char *key, double otherwise)

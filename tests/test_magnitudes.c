@@ -3,6 +3,7 @@
  * Scales of tokens and powers of xPos: rows against MPFR, rotations bit for bit from those rows, other implementations,
  * statuses.  Only the public interface is used.
  */
+#include "golden.h"
 #include "reference.h"
 #include "support.h"
 
@@ -400,26 +401,15 @@ static void test_xpos_scores(void **state)
 
 /* ---- Other implementations: tests/golden/sinusoid.txt ---- */
 
-#define EMBED(name, file)                                                      \
-    __asm__(".pushsection .rodata\n.balign 16\n.globl " #name "\n" #name ":\n" \
-            ".incbin \"" file "\"\n.byte 0\n.popsection\n");                   \
-    extern const char name[]
-
 EMBED(golden_sinusoid_text, ROPE_TEST_DATA "/sinusoid.txt");
 EMBED(golden_sinusoid_data, ROPE_TEST_DATA "/sinusoid.bin");
 
-/* The value behind " key=" in a line. */
 static const char *field(const char *line, const char *key)
 {
-    const size_t length = strlen(key);
-    const char *end = strchr(line, '\n');
-    for (const char *at = line; (at = strchr(at, ' ')) != NULL && at < end;) {
-        at++;
-        if (strncmp(at, key, length) == 0 && at[length] == '=')
-            return at + length + 1;
-    }
-    fail_msg("%.40s: no %s", line, key);
-    return NULL;
+    const char *value = golden_field(line, key);
+    if (value == NULL)
+        fail_msg("%.40s: no %s", line, key);
+    return value;
 }
 
 static double number(const char *line, const char *key)

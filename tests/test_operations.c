@@ -20,14 +20,6 @@
 
 /* ---- Helpers ---- */
 
-static rope_spec spec_make(size_t head_dim, double theta)
-{
-    rope_spec spec = ROPE_SPEC_INIT;
-    spec.head_dim = head_dim;
-    spec.theta = theta;
-    return spec;
-}
-
 static size_t pairs_of(const rope_plan *plan)
 {
     rope_info info = ROPE_INFO_INIT;
@@ -41,13 +33,15 @@ static void frequencies_of(const rope_plan *plan, double *hi, double *lo)
     assert_int_equal(rope_plan_inv_freq(plan, hi, lo, pairs_of(plan)), ROPE_OK);
 }
 
-/* Rotates [tokens, heads, head_dim] of k in place by int32 positions. */
-static rope_status turn(const rope_plan *plan, rope_direction direction, enum dtype type,
-                        void *data, size_t tokens, size_t heads, const int32_t *at)
+/* Calls rope_rotate or rope_shift with [tokens, heads, head_dim] of k, in place, int32 positions. */
+static rope_status call_with(rope_status (*call)(const rope_plan *, const rope_job *),
+                             const rope_plan *plan, rope_direction direction, enum dtype type,
+                             void *data, size_t tokens, size_t heads, const int32_t *at)
 {
     rope_tensor k = ROPE_TENSOR_INIT;
     rope_positions positions = ROPE_POSITIONS_INIT;
     rope_job job = ROPE_JOB_INIT;
+    char message[100] = "";
     k.dtype = (rope_dtype)type + ROPE_F32;
     k.src = k.dst = data;
     k.heads = heads;
@@ -57,7 +51,17 @@ static rope_status turn(const rope_plan *plan, rope_direction direction, enum dt
     job.k = &k;
     job.positions = &positions;
     job.direction = direction;
-    return rope_rotate(plan, &job);
+    job.message = message;
+    job.message_size = sizeof message;
+    const rope_status status = call(plan, &job);
+    assert_true((status == ROPE_OK) == (message[0] == 0));
+    return status;
+}
+
+static rope_status turn(const rope_plan *plan, rope_direction direction, enum dtype type,
+                        void *data, size_t tokens, size_t heads, const int32_t *at)
+{
+    return call_with(rope_rotate, plan, direction, type, data, tokens, heads, at);
 }
 
 static void expect_near(const double *expected, const double *actual, size_t n, double bound,
@@ -81,7 +85,7 @@ static void test_wavelengths(void **state)
     mpfr_mul_ui(two_pi, two_pi, 2, MPFR_RNDN);
     for (size_t k = 0; k < (test_reduced() ? 1 : COUNT(thetas)); k++) {
         double wavelengths[64];
-        rope_plan *plan = plan_from(spec_make(128, thetas[k]));
+        rope_plan *plan = plan_from(spec_default(128, thetas[k]));
         assert_int_equal(rope_plan_wavelengths(plan, wavelengths, 64), ROPE_OK);
         for (size_t i = 0; i < 64; i++) {
             reference_frequency(truth, thetas[k], 1, i, 128);
@@ -97,7 +101,7 @@ static void test_wavelengths(void **state)
 
     static const double own[3] = {0.5, 0.0, -0.25};
     double wavelengths[3];
-    rope_spec spec = spec_make(6, 0);
+    rope_spec spec = spec_default(6, 0);
     spec.scheme = ROPE_SCHEME_CUSTOM;
     spec.inv_freq = own;
     spec.inv_freq_count = 3;
@@ -123,7 +127,7 @@ static void fill(struct rng *rng, double *data, size_t n)
 /* Two lists of a longrope model and the lengths that choose them. */
 static rope_spec longrope_spec(const double *shorter, const double *longer, size_t length)
 {
-    rope_spec spec = spec_make(DIM, 10000);
+    rope_spec spec = spec_default(DIM, 10000);
     spec.scheme = ROPE_SCHEME_LONGROPE;
     spec.factor = 32;
     spec.original_length = 4096;
@@ -195,7 +199,7 @@ static void test_between(void **state)
         check_between(longs, shorts, &rng, "longrope, long to short");
     check_between(longs, longs, &rng, "to itself");
 
-    rope_spec dynamic = spec_make(DIM, 10000);
+    rope_spec dynamic = spec_default(DIM, 10000);
     dynamic.scheme = ROPE_SCHEME_DYNAMIC_NTK;
     dynamic.factor = 4;
     dynamic.max_length = 2048;
@@ -205,7 +209,7 @@ static void test_between(void **state)
     check_between(dynamic, longer_dynamic, &rng, "dynamic ntk");
 
     static const int32_t sections[] = {10, 11, 11};
-    rope_spec multi = spec_make(DIM, 1e6), linear = multi;
+    rope_spec multi = spec_default(DIM, 1e6), linear = multi;
     multi.axis_layout = linear.axis_layout = ROPE_AXES_SECTIONS;
     multi.sections = linear.sections = sections;
     multi.section_count = linear.section_count = 3;
@@ -252,24 +256,7 @@ static void test_between(void **state)
 static rope_status shift(const rope_plan *plan, rope_direction direction, enum dtype type,
                          void *data, const int32_t *distances)
 {
-    rope_tensor k = ROPE_TENSOR_INIT;
-    rope_positions positions = ROPE_POSITIONS_INIT;
-    rope_job job = ROPE_JOB_INIT;
-    char message[100] = "";
-    k.dtype = (rope_dtype)type + ROPE_F32;
-    k.src = k.dst = data;
-    k.heads = HEADS;
-    positions.dtype = ROPE_I32;
-    positions.data = distances;
-    job.tokens = TOKENS;
-    job.k = &k;
-    job.positions = &positions;
-    job.direction = direction;
-    job.message = message;
-    job.message_size = sizeof message;
-    const rope_status status = rope_shift(plan, &job);
-    assert_true((status == ROPE_OK) == (message[0] == 0));
-    return status;
+    return call_with(rope_shift, plan, direction, type, data, TOKENS, HEADS, distances);
 }
 
 static void test_shift(void **state)
@@ -277,7 +264,7 @@ static void test_shift(void **state)
     (void)state;
     static double data[ELEMENTS], expected[ELEMENTS], before[ELEMENTS];
     struct rng rng = rng_make(901);
-    rope_spec spec = spec_make(DIM, 500000);
+    rope_spec spec = spec_default(DIM, 500000);
     spec.attention_factor = 1.25;
     rope_plan *plan = plan_from(spec);
     int32_t from[TOKENS], distance[TOKENS], to[TOKENS];
@@ -319,7 +306,7 @@ static void check_drift(int32_t step, const struct drift *figures)
     static uint16_t origin[KEYS * DIM], shifted[KEYS * DIM], again[KEYS * DIM];
     static double truth[KEYS * DIM];
     struct rng rng = rng_make(902);
-    rope_plan *plan = plan_from(spec_make(DIM, 10000));
+    rope_plan *plan = plan_from(spec_default(DIM, 10000));
     for (size_t i = 0; i < KEYS * DIM; i++)
         dtype_store(DT_BF16, origin, i, rng_real(&rng, 1));
     memcpy(shifted, origin, sizeof origin);
@@ -511,7 +498,7 @@ static void check_scores(struct rng *rng, rope_pairing from, size_t offset, size
     }
     for (int after = 0; after < 2; after++) {
         const int32_t steps[STEPS] = {3, 4, 100, 5000, 99999};
-        rope_spec spec = spec_make(head_dim, 10000);
+        rope_spec spec = spec_default(head_dim, 10000);
         spec.rotary_dim = rotary_dim;
         spec.rotary_offset = offset;
         spec.pairing = after ? 1 - from : from;

@@ -3,6 +3,7 @@
  * Sinusoidal embeddings: tables against MPFR and against other implementations, sums and dropout bit for bit, statuses.
  * Only the public interface is used, and the generator of dropout, which test_kernels_operations.c proves.
  */
+#include "golden.h"
 #include "reference.h"
 #include "support.h"
 
@@ -511,37 +512,19 @@ static void test_refusals(void **state)
 
 /* ---- Other implementations: tests/golden/sinusoid.txt ---- */
 
-#define EMBED(name, file)                                                      \
-    __asm__(".pushsection .rodata\n.balign 16\n.globl " #name "\n" #name ":\n" \
-            ".incbin \"" file "\"\n.byte 0\n.popsection\n");                   \
-    extern const char name[]
-
 EMBED(golden_sinusoid_text, ROPE_TEST_DATA "/sinusoid.txt");
 EMBED(golden_sinusoid_data, ROPE_TEST_DATA "/sinusoid.bin");
 
-/* The value behind " key=" in a line; NULL if it is not there. */
-static const char *field(const char *line, const char *key)
-{
-    const size_t length = strlen(key);
-    const char *end = strchr(line, '\n');
-    for (const char *at = line; (at = strchr(at, ' ')) != NULL && at < end;) {
-        at++;
-        if (strncmp(at, key, length) == 0 && at[length] == '=')
-            return at + length + 1;
-    }
-    return NULL;
-}
-
 static double number(const char *line, const char *key)
 {
-    const char *value = field(line, key);
+    const char *value = golden_field(line, key);
     return value != NULL ? strtod(value, NULL) : 0;
 }
 
 /* dtype:offset:count */
 static const void *array(const char *line, const char *key, rope_dtype *dtype)
 {
-    const char *value = field(line, key);
+    const char *value = golden_field(line, key);
     assert_non_null(value);
     *dtype = value[0] == 'i' ? ROPE_I64 : value[1] == '3' ? ROPE_F32 : ROPE_F64;
     return golden_sinusoid_data + strtoul(strchr(value, ':') + 1, NULL, 10);
@@ -558,7 +541,7 @@ static void check_golden(const char *line)
     enum { MOST = 12 * 512 };
     static double table[MOST];
     const size_t dim = (size_t)number(line, "dim"), tokens = (size_t)number(line, "tokens");
-    const size_t d = dim / 2 * 2, axes = field(line, "axes") != NULL ? 2 : 1;
+    const size_t d = dim / 2 * 2, axes = golden_field(line, "axes") != NULL ? 2 : 1;
     const double theta = number(line, "theta"), shift = number(line, "shift");
     const double amplitude = number(line, "amplitude");
     const int32_t sections[2] = {(int32_t)d / 4, (int32_t)d / 4};
@@ -568,7 +551,7 @@ static void check_golden(const char *line)
 
     rope_spec spec = spec_make(d, theta, shift);
     spec.attention_factor = amplitude;
-    spec.pairing = field(line, "pairing")[0] == 'h' ? ROPE_HALF : ROPE_INTERLEAVED;
+    spec.pairing = golden_field(line, "pairing")[0] == 'h' ? ROPE_HALF : ROPE_INTERLEAVED;
     if (axes == 2) {
         spec.scheme = ROPE_SCHEME_DEFAULT;
         spec.axis_layout = ROPE_AXES_RESTART;
@@ -586,12 +569,12 @@ static void check_golden(const char *line)
     positions[0].data = places;
     rope_sinusoid sinusoid = ROPE_SINUSOID_INIT;
     sinusoid.dtype = out_type;
-    sinusoid.flags = field(line, "cos_first") != NULL ? ROPE_COS_FIRST : 0;
+    sinusoid.flags = golden_field(line, "cos_first") != NULL ? ROPE_COS_FIRST : 0;
     sinusoid.tokens = tokens;
     sinusoid.dim = dim;
     sinusoid.positions = positions;
     sinusoid.dst = table;
-    if (field(line, "padding") != NULL) {
+    if (golden_field(line, "padding") != NULL) {
         sinusoid.flags |= ROPE_PADDING;
         sinusoid.padding = (int64_t)number(line, "padding");
     }
@@ -614,7 +597,7 @@ static void check_golden(const char *line)
             const double e = (double)i / ((double)pairs - shift);
             const double angle =
                 fabs(place_of(places, place_type, t * axes + axis)) * exp(-e * log(theta));
-            const double bound = field(line, "exact") != NULL
+            const double bound = golden_field(line, "exact") != NULL
                                      ? 0
                                      : amplitude * unit * (angle * (e * log(theta) + 9) + 4);
             const double golden = dtype_load(type, out, t * dim + c);
