@@ -51,3 +51,10 @@ rope_status rope_descriptor_refuse(const void *given, const char *name, size_t s
            sizeof message.size);
     return rope_descriptor_fail(message, given, name, size);
 }
+
+rope_status rope_dtype_fail(struct rope_message message, const char *name, rope_dtype dtype)
+{
+    return rope_fail(message, ROPE_ERR_DTYPE,
+                     "%s.dtype: %d: must be ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16", name,
+                     (int)dtype);
+}

@@ -48,6 +48,21 @@ static inline const void *rope_descriptor(const void *given, void *room, size_t 
                                             : rope_descriptor_copy(given, room, size, least);
 }
 
+/* The division of a call among threads. */
+static inline rope_status rope_part_check(size_t part, size_t parts, struct rope_message message)
+{
+    return part < parts ? ROPE_OK
+                        : rope_fail(message, ROPE_ERR_VALUE, "part: %zu: must be < parts = %zu",
+                                    part, parts);
+}
+
+/* Where part `part` of `parts` begins among `units`. */
+static inline size_t rope_part_begin(size_t units, size_t part, size_t parts)
+{
+    const size_t rest = units % parts;
+    return units / parts * part + (part < rest ? part : rest);
+}
+
 /* Refuses a descriptor for which rope_descriptor had NULL; `size` is that of this library. */
 rope_status rope_descriptor_fail(struct rope_message message, const void *given, const char *name,
                                  size_t size);
@@ -66,5 +81,8 @@ static inline size_t rope_dtype_size(rope_dtype dtype)
         [ROPE_F32] = 4, [ROPE_F64] = 8, [ROPE_F16] = 2, [ROPE_BF16] = 2};
     return dtype >= 0 && dtype <= ROPE_BF16 ? sizes[dtype] : 0;
 }
+
+/* Refuses the dtype of a descriptor for which rope_dtype_size had 0. */
+rope_status rope_dtype_fail(struct rope_message message, const char *name, rope_dtype dtype);
 
 #endif

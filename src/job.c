@@ -55,13 +55,6 @@ static void effective_strides(const ptrdiff_t *given, size_t tokens, size_t head
     }
 }
 
-/* 1 when a * b * c elements cannot be addressed. */
-static int is_too_many(size_t a, size_t b, size_t c)
-{
-    const size_t most = PTRDIFF_MAX / 8;
-    return (a != 0 && b > most / a) || (a * b != 0 && c > most / (a * b));
-}
-
 static int is_small(size_t value)
 {
     return value < (size_t)1 << 19; /* three of them multiply to less than 2^57 */
@@ -102,7 +95,7 @@ static rope_status check_layout(const struct rope_walk *walk, const rope_tensor 
                                 struct rope_side *side, size_t head_dim, const char *name)
 {
     if (!(is_small(walk->tokens) && is_small(side->heads) && is_small(head_dim)) &&
-        is_too_many(walk->tokens, side->heads, head_dim))
+        rope_is_too_many(walk->tokens, side->heads, head_dim))
         return rope_fail(
             walk->message, ROPE_ERR_SIZE,
             "%s.heads: %zu: tokens %zu x heads x head_dim %zu must stay in the address space", name,
@@ -122,7 +115,7 @@ static rope_status check_layout(const struct rope_walk *walk, const rope_tensor 
         status = set_region(walk, side, tensor->dst, dst_given, name, &side->dst);
         if (status != ROPE_OK)
             return status;
-        side->in_place = tensor->src == tensor->dst && are_same(side->src.stride, side->dst.stride);
+        side->in_place = rope_regions_coincide(&side->src, &side->dst);
     }
     if (!rope_region_nests(&side->dst))
         return rope_fail(
@@ -140,9 +133,7 @@ static rope_status check_tensor(struct rope_walk *walk, const rope_job *job,
     const struct rope_message message = walk->message;
     const size_t element = rope_dtype_size(tensor->dtype);
     if (element == 0)
-        return rope_fail(message, ROPE_ERR_DTYPE,
-                         "%s.dtype: %d: must be ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16", name,
-                         (int)tensor->dtype);
+        return rope_dtype_fail(message, name, tensor->dtype);
     size_t head_dim = tensor->head_dim, offset = tensor->rotary_offset;
     if (head_dim == 0) {
         if (walk->plan == NULL)
@@ -205,11 +196,11 @@ static rope_status check_tensor(struct rope_walk *walk, const rope_job *job,
     return ROPE_OK;
 }
 
-static void set_destination_pairing(struct rope_walk *walk, const rope_job *job)
+static rope_pairing destination_pairing(rope_pairing_out wanted, rope_pairing source)
 {
-    walk->to = job->pairing_out == ROPE_OUT_SAME   ? walk->pairing
-               : job->pairing_out == ROPE_OUT_HALF ? ROPE_HALF
-                                                   : ROPE_INTERLEAVED;
+    if (wanted == ROPE_OUT_SAME)
+        return source;
+    return wanted == ROPE_OUT_HALF ? ROPE_HALF : ROPE_INTERLEAVED;
 }
 
 /* The fields of the job itself. */
@@ -257,7 +248,6 @@ static rope_status check_job(struct rope_walk *walk, const rope_job *job)
         walk->pairing = walk->plan->pairing;
         walk->chunk_pairs = walk->plan->chunk_pairs;
         rope_direction_scales(walk->plan, walk->direction, &walk->cos_scale, &walk->sin_scale);
-        set_destination_pairing(walk, job);
         return ROPE_OK;
     }
     if (job->rows == NULL)
@@ -278,14 +268,7 @@ static rope_status check_job(struct rope_walk *walk, const rope_job *job)
     walk->pairs = job->rotary_dim / 2;
     walk->pairing = job->pairing;
     walk->chunk_pairs = walk->pairs;
-    set_destination_pairing(walk, job);
     return ROPE_OK;
-}
-
-/* Element of a 16-, 32- or 64-bit array as bits, for comparison. */
-static int same_element(const char *a, const char *b, size_t size)
-{
-    return memcmp(a, b, size) == 0;
 }
 
 /*
@@ -298,8 +281,8 @@ static size_t first_difference(const rope_rows *rows, const char *row, size_t pa
     const int halves = rows->layout == ROPE_ROWS_DUP_HALF;
     size_t i = 0;
     for (; i < pairs; i++)
-        if (halves ? !same_element(row + i * size, row + (pairs + i) * size, size)
-                   : !same_element(row + 2 * i * size, row + (2 * i + 1) * size, size))
+        if (memcmp(row + (halves ? i : 2 * i) * size, row + (halves ? pairs + i : 2 * i + 1) * size,
+                   size) != 0)
             break;
     return i;
 }
@@ -473,8 +456,10 @@ rope_status rope_walk_set(struct rope_walk *walk, const rope_plan *plan, const r
                                       offsetof(rope_job, message));
     walk->message = (struct rope_message){job->message, job->message_size};
     rope_status status = check_job(walk, job);
-    if (status == ROPE_OK)
+    if (status == ROPE_OK) {
+        walk->to = destination_pairing(job->pairing_out, walk->pairing);
         status = read_sources(walk, job);
+    }
     for (int s = 0; status == ROPE_OK && s < 2; s++) {
         const rope_tensor *tensor = read_tensor(walk, job, s, &status);
         if (tensor != NULL)

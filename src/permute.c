@@ -49,9 +49,7 @@ static rope_status check_shape(const rope_permutation *p, struct move *move,
                                struct rope_message message)
 {
     if (rope_dtype_size(p->dtype) == 0)
-        return rope_fail(message, ROPE_ERR_DTYPE,
-                         "permutation.dtype: %d: must be ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16",
-                         (int)p->dtype);
+        return rope_dtype_fail(message, "permutation", p->dtype);
     if ((p->from != ROPE_HALF && p->from != ROPE_INTERLEAVED) ||
         (p->to != ROPE_HALF && p->to != ROPE_INTERLEAVED))
         return rope_fail(message, ROPE_ERR_VALUE,
@@ -78,26 +76,15 @@ static rope_status check_shape(const rope_permutation *p, struct move *move,
     return ROPE_OK;
 }
 
-/* a b elements, or 0 and *status where they cannot be addressed. */
-static size_t multiply(size_t a, size_t b, rope_status *status)
-{
-    if (a != 0 && b > PTRDIFF_MAX / 8 / a) {
-        *status = ROPE_ERR_SIZE;
-        return 0;
-    }
-    return a * b;
-}
-
 static rope_status check_memory(const rope_permutation *p, struct move *move,
                                 struct rope_message message)
 {
     const size_t element = rope_dtype_size(p->dtype);
     ptrdiff_t src[ROPE_AXES] = {p->src_stride_matrix, p->src_stride_head, p->src_stride_row};
     ptrdiff_t dst[ROPE_AXES] = {p->dst_stride_matrix, p->dst_stride_head, p->dst_stride_row};
-    rope_status status = ROPE_OK;
-    const size_t head = multiply(p->head_dim, p->row_length, &status);
-    const size_t matrix = multiply(p->heads, head, &status);
-    multiply(p->matrices, matrix, &status);
+    const size_t head = p->head_dim * p->row_length, matrix = p->heads * head;
+    const int too_many = rope_is_too_many(p->head_dim, p->row_length, p->heads) ||
+                         rope_is_too_many(p->matrices, matrix, 1);
     const ptrdiff_t dense[ROPE_AXES] = {(ptrdiff_t)matrix, (ptrdiff_t)head,
                                         (ptrdiff_t)p->row_length};
     if (src[MATRIX] == 0 && src[HEAD] == 0 && src[ROW] == 0)
@@ -109,7 +96,7 @@ static rope_status check_memory(const rope_permutation *p, struct move *move,
                                      .count = {p->matrices, p->heads, p->head_dim}};
     move->dst = move->src;
     move->dst.base = p->dst;
-    if (status != ROPE_OK || !rope_region_strides(&move->src, src, element) ||
+    if (too_many || !rope_region_strides(&move->src, src, element) ||
         !rope_region_strides(&move->dst, dst, element) || !rope_region_measure(&move->src) ||
         !rope_region_measure(&move->dst))
         return rope_fail(message, ROPE_ERR_SIZE,
@@ -124,9 +111,8 @@ static rope_status check_memory(const rope_permutation *p, struct move *move,
                          "permutation: dst strides %td, %td, %td: each must span the axes below it "
                          "and row_length = %zu",
                          dst[MATRIX], dst[HEAD], dst[ROW], p->row_length);
-    const int in_place = p->src == p->dst &&
-                         memcmp(move->src.stride, move->dst.stride, sizeof move->src.stride) == 0;
-    if (!in_place && rope_regions_overlap(&move->src, &move->dst))
+    if (!rope_regions_coincide(&move->src, &move->dst) &&
+        rope_regions_overlap(&move->src, &move->dst))
         return rope_fail(message, ROPE_ERR_ALIAS,
                          "permutation.dst: overlaps src: must equal it, strides too, or lie apart");
     return ROPE_OK;

@@ -21,6 +21,13 @@ struct rope_region {
     uintptr_t low, high; /* first address and the one behind the last; set by rope_region_measure */
 };
 
+/* 1 when a * b * c elements cannot be addressed. */
+static inline int rope_is_too_many(size_t a, size_t b, size_t c)
+{
+    const size_t most = PTRDIFF_MAX / 8;
+    return (a != 0 && b > most / a) || (a * b != 0 && c > most / (a * b));
+}
+
 /* For the functions below. */
 int rope_region_strides_slow(struct rope_region *region, const ptrdiff_t *strides, size_t element);
 int rope_region_measure_slow(struct rope_region *region);
@@ -97,6 +104,14 @@ static inline int rope_regions_overlap(const struct rope_region *first,
 {
     return first->high > second->low && second->high > first->low &&
            rope_regions_overlap_slow(first, second);
+}
+
+/* 1 if both have the same runs in the same order, their counts and lengths being equal. */
+static inline int rope_regions_coincide(const struct rope_region *first,
+                                        const struct rope_region *second)
+{
+    return first->base == second->base && first->stride[0] == second->stride[0] &&
+           first->stride[1] == second->stride[1] && first->stride[2] == second->stride[2];
 }
 
 #endif

@@ -237,18 +237,6 @@ static ptrdiff_t offset_of(const struct rope_region *region, size_t batch, size_
            (ptrdiff_t)head * region->stride[ROPE_HEAD];
 }
 
-/*
- * Pairs first..first+n-1, which lie in one chunk: in half-split pairing x of pair i stands at chunk
- * * (i / pairs of a chunk) + i % (pairs of a chunk), y half a chunk behind; interleaved pairs stand
- * side by side.
- */
-static size_t element_of(rope_pairing pairing, size_t chunk_pairs, size_t first)
-{
-    if (pairing != ROPE_HALF)
-        return 2 * first;
-    return first < chunk_pairs ? first : first + first / chunk_pairs * chunk_pairs;
-}
-
 /* What the rotation leaves alone: before and behind the slice, and pairs that do not turn. */
 static void copy_rest(const struct rope_walk *walk, const struct rope_side *side, const char *src,
                       char *dst, size_t heads)
@@ -343,9 +331,9 @@ static void rotate_spans(const struct rope_walk *walk, const struct source *sour
         made_for = side;
         struct rope_rotate_args args = spans[s].args;
         args.src = (const char *)args.src +
-                   element_of(walk->pairing, walk->chunk_pairs, first) * side->element;
+                   rope_element_of(walk->pairing, walk->chunk_pairs, first) * side->element;
         args.dst =
-            (char *)args.dst + element_of(walk->to, walk->chunk_pairs, first) * side->element;
+            (char *)args.dst + rope_element_of(walk->to, walk->chunk_pairs, first) * side->element;
         args.pairs = n;
         args.cos = row.cos;
         args.sin = row.sin;
@@ -403,24 +391,16 @@ static void rotate_token(const struct rope_walk *walk, size_t batch, size_t toke
     }
 }
 
-/* Where part `part` of `parts` begins among `units`. */
-static size_t part_begin(size_t units, size_t part, size_t parts)
-{
-    const size_t rest = units % parts;
-    return units / parts * part + (part < rest ? part : rest);
-}
-
 rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t part, size_t parts)
 {
     if (job == NULL)
         return ROPE_ERR_NULL;
     struct rope_walk walk;
-    const rope_status status = rope_walk_set(&walk, plan, job);
+    rope_status status = rope_walk_set(&walk, plan, job);
+    if (status == ROPE_OK)
+        status = rope_part_check(part, parts, walk.message);
     if (status != ROPE_OK)
         return status;
-    if (parts == 0 || part >= parts)
-        return rope_fail(walk.message, ROPE_ERR_VALUE, "part: %zu: must be < parts = %zu", part,
-                         parts);
 
     const size_t heads = walk.sides[0].heads + walk.sides[1].heads;
     if (heads == 0)
@@ -430,8 +410,8 @@ rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t 
         /* whole tokens where there are plenty, so that no row is made twice; else single heads */
         const size_t unit_heads = walk.batch * walk.tokens / 8 >= parts ? heads : 1;
         const size_t units = left / unit_heads;
-        const size_t begin = part_begin(units, part, parts) * unit_heads;
-        left = part_begin(units, part + 1, parts) * unit_heads - begin;
+        const size_t begin = rope_part_begin(units, part, parts) * unit_heads;
+        left = rope_part_begin(units, part + 1, parts) * unit_heads - begin;
         token = begin / heads;
         head = begin % heads;
     }

@@ -106,4 +106,16 @@ static inline void rope_row_make(const rope_plan *plan, const struct rope_place 
     plan->kernels->rows[dtype](args);
 }
 
+/*
+ * The element of a slice at which pair `first` begins.  Pairs lie in chunks of chunk_pairs: in
+ * half-split pairing x of pair i stands at 2 chunk_pairs * (i / chunk_pairs) + i % chunk_pairs, y
+ * chunk_pairs behind; interleaved pairs stand side by side.
+ */
+static inline size_t rope_element_of(rope_pairing pairing, size_t chunk_pairs, size_t first)
+{
+    if (pairing != ROPE_HALF)
+        return 2 * first;
+    return first < chunk_pairs ? first : first + first / chunk_pairs * chunk_pairs;
+}
+
 #endif

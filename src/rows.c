@@ -153,9 +153,7 @@ void rope_row_make_any(const rope_plan *plan, const struct rope_place *places, s
 rope_status rope_rows_check(const rope_rows *rows, struct rope_message message)
 {
     if (rope_dtype_size(rows->dtype) == 0)
-        return rope_fail(message, ROPE_ERR_DTYPE,
-                         "rows.dtype: %d: must be ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16",
-                         (int)rows->dtype);
+        return rope_dtype_fail(message, "rows", rows->dtype);
     if (rows->layout < ROPE_ROWS_PACKED || rows->layout > ROPE_ROWS_DUP_PAIRS)
         return rope_fail(message, ROPE_ERR_VALUE, "rows.layout: %d: must be a ROPE_ROWS_* number",
                          (int)rows->layout);

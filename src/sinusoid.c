@@ -61,9 +61,7 @@ static rope_status check_fields(struct walk *walk)
                          (unsigned)s->flags);
     walk->element = rope_dtype_size(s->dtype);
     if (walk->element == 0)
-        return rope_fail(message, ROPE_ERR_DTYPE,
-                         "sinusoid.dtype: %d: must be ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16",
-                         (int)s->dtype);
+        return rope_dtype_fail(message, "sinusoid", s->dtype);
     if (s->reserved != 0)
         return rope_fail(message, ROPE_ERR_VALUE, "sinusoid.reserved: %u: must be 0",
                          (unsigned)s->reserved);
@@ -92,13 +90,6 @@ static rope_status check_fields(struct walk *walk)
     return ROPE_OK;
 }
 
-/* 1 when a * b * c elements cannot be addressed. */
-static int is_too_many(size_t a, size_t b, size_t c)
-{
-    const size_t most = PTRDIFF_MAX / 8;
-    return (a != 0 && b > most / a) || (a * b != 0 && c > most / (a * b));
-}
-
 static int set_region(const struct walk *walk, struct rope_region *region, const void *base,
                       const ptrdiff_t *strides)
 {
@@ -117,7 +108,7 @@ static rope_status check_memory(struct walk *walk)
         return rope_fail(message, walk->is_table && s->dst != NULL ? ROPE_ERR_VALUE : ROPE_ERR_NULL,
                          "sinusoid.%s: must %sbe NULL", s->dst == NULL ? "dst" : "src",
                          walk->is_table && s->dst != NULL ? "" : "not ");
-    const int too_many = is_too_many(s->batch, s->tokens, walk->dim);
+    const int too_many = rope_is_too_many(s->batch, s->tokens, walk->dim);
     ptrdiff_t src[2] = {s->src_stride_batch, s->src_stride_token};
     ptrdiff_t dst[2] = {s->dst_stride_batch, s->dst_stride_token};
     const ptrdiff_t dense[2] = {(ptrdiff_t)(s->tokens * walk->dim), (ptrdiff_t)walk->dim};
@@ -135,9 +126,8 @@ static rope_status check_memory(struct walk *walk)
             message, ROPE_ERR_STRIDE,
             "sinusoid: dst strides %td, %td: each must span the axes below it and dim = %zu",
             dst[BATCH], dst[TOKEN], walk->dim);
-    const int in_place = s->src == s->dst &&
-                         memcmp(walk->src.stride, walk->dst.stride, sizeof walk->src.stride) == 0;
-    if (!walk->is_table && !in_place && rope_regions_overlap(&walk->dst, &walk->src))
+    if (!walk->is_table && !rope_regions_coincide(&walk->src, &walk->dst) &&
+        rope_regions_overlap(&walk->dst, &walk->src))
         return rope_fail(message, ROPE_ERR_ALIAS,
                          "sinusoid.dst: overlaps src: must equal it, strides too, or lie apart");
     return ROPE_OK;
@@ -313,12 +303,12 @@ static void put_pairs(const struct walk *walk, size_t token, size_t from, size_t
     rope_row_make(plan, places, first, rope_kernel_dtype_of(walk->row), &args);
     const int cos_first = (walk->sinusoid->flags & ROPE_COS_FIRST) != 0;
     const union columns *x = cos_first ? &cosines : &sines, *y = cos_first ? &sines : &cosines;
+    const size_t column = rope_element_of(plan->pairing, plan->chunk_pairs, first);
     if (plan->pairing == ROPE_INTERLEAVED) {
         interleave(x, y, n, rope_dtype_size(walk->row), &both);
-        put_columns(walk, token, from, until, 2 * first, 2 * n, &both);
+        put_columns(walk, token, from, until, column, 2 * n, &both);
         return;
     }
-    const size_t column = first + first / plan->chunk_pairs * plan->chunk_pairs;
     put_columns(walk, token, from, until, column, n, x);
     put_columns(walk, token, from, until, column + plan->chunk_pairs, n, y);
 }
@@ -363,13 +353,6 @@ static void put_token(const struct walk *walk, size_t token, size_t from, size_t
         put_nothing(walk, token, from, until, done);
 }
 
-/* Where part `part` of `parts` begins among `units`. */
-static size_t part_begin(size_t units, size_t part, size_t parts)
-{
-    const size_t rest = units % parts;
-    return units / parts * part + (part < rest ? part : rest);
-}
-
 static rope_status put_part(const rope_plan *plan, const rope_sinusoid *sinusoid, int is_table,
                             size_t part, size_t parts)
 {
@@ -379,19 +362,16 @@ static rope_status put_part(const rope_plan *plan, const rope_sinusoid *sinusoid
     int is_empty;
     walk.plan = plan;
     walk.is_table = is_table;
-    const rope_status status = check_all(&walk, sinusoid, &is_empty);
-    if (status != ROPE_OK)
+    rope_status status = check_all(&walk, sinusoid, &is_empty);
+    if (status == ROPE_OK)
+        status = rope_part_check(part, parts, walk.message);
+    if (status != ROPE_OK || is_empty)
         return status;
-    if (parts == 0 || part >= parts)
-        return rope_fail(walk.message, ROPE_ERR_VALUE, "part: %zu: must be < parts = %zu", part,
-                         parts);
-    if (is_empty)
-        return ROPE_OK;
     /* all batches of a token, then those of the next: its row serves them all */
     const size_t batch = walk.sinusoid->batch, units = batch * walk.sinusoid->tokens;
-    const size_t end = part_begin(units, part + 1, parts);
+    const size_t end = rope_part_begin(units, part + 1, parts);
     size_t now;
-    for (size_t unit = part_begin(units, part, parts); unit < end; unit += now) {
+    for (size_t unit = rope_part_begin(units, part, parts); unit < end; unit += now) {
         const size_t from = unit % batch;
         now = walk.shared ? batch - from : 1;
         now = now < end - unit ? now : end - unit;
