@@ -3,27 +3,9 @@
 # test_config_tool.sh TOOL
 # rope config, and --config of the other commands: JSON and GGUF files, layers, heads of MLA, refusals.
 set -eu
-rope=$1
 files=$(cd "$(dirname "$0")/config" && pwd)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work"
-
-fail()
-{
-    echo "$*"
-    exit 1
-}
-
-# expect FILE PATTERN...: every pattern is a line's part
-expect()
-{
-    file=$1
-    shift
-    for pattern; do
-        grep -qF -- "$pattern" "$file" || fail "$file has no: $pattern; it is: $(cut -c1-2000 "$file")"
-    done
-}
+# shellcheck source=tests/tool.sh
+. "$(dirname "$0")/tool.sh"
 
 # refuse PATTERN COMMAND...: exit code 2, the pattern in one line on standard error, nothing on standard output
 refuse()
@@ -33,7 +15,7 @@ refuse()
     status=0
     "$@" >out 2>err || status=$?
     [ $status = 2 ] || fail "exit code $status, not 2: $*"
-    expect err "$pattern"
+    contains err "$pattern"
     [ "$(wc -l <err)" = 1 ] && [ ! -s out ] || fail "not one line of error alone: $*"
 }
 
@@ -46,27 +28,27 @@ cat >llama.json <<'JSON'
 JSON
 "$rope" config llama.json >llama
 # pair 18 as in public fault SF08
-expect llama '"scheme": "llama3"' '"head_dim": 64' '"pairing": "half"' '"layers": [0, 0, 0]' '1.946163818483112' \
+contains llama '"scheme": "llama3"' '"head_dim": 64' '"pairing": "half"' '"layers": [0, 0, 0]' '1.946163818483112' \
     '"rounding": "eager"' 'unknown key rope_scaling.tempo\"\\: ignored'
 
 cat >local.json <<'JSON'
 {"model_type": "gemma3_text", "num_hidden_layers": 7, "rope_scaling": {"rope_type": "linear", "factor": 8}}
 JSON
 "$rope" config local.json >local
-expect local '"layers": [1, 1, 1, 1, 1, 0, 1]' '"layer_type": "sliding_attention"' \
+contains local '"layers": [1, 1, 1, 1, 1, 0, 1]' '"layer_type": "sliding_attention"' \
     'default: head_dim: missing: 256 of the class taken'
 
 cat >dynamic.json <<'JSON'
 {"head_dim": 64, "rope_theta": 10000, "max_position_embeddings": 2048, "rope_scaling": {"type": "dynamic", "factor": 2}}
 JSON
 "$rope" config --length 3000 dynamic.json >dynamic
-expect dynamic '"theta": 19710.43645631' '"angle": "exact"'
+contains dynamic '"theta": 19710.43645631' '"angle": "exact"'
 "$rope" config --profile vllm dynamic.json >dynamic
-expect dynamic '"theta": 31082.2366671688' '"angle": "f32"'
+contains dynamic '"theta": 31082.2366671688' '"angle": "f32"'
 
 # the published file of Llama 3.1 8B; pairs 29 and 34 are blended by 1.2074839 and 5.2573266
 "$rope" config "$files/llama-3.1-8b.json" >llama
-expect llama '"head_dim": 128' '"theta": 500000' '0.0021665707' '0.00017850781' '"warnings": []'
+contains llama '"head_dim": 128' '"theta": 500000' '0.0021665707' '0.00017850781' '"warnings": []'
 
 # ---- The same rows as without a configuration -----------------------------------------------------
 
@@ -101,16 +83,6 @@ cmp k1.npy k2.npy
 
 # ---- GGUF -----------------------------------------------------------------------------------------
 
-# little COUNT NUMBER: the number in so many bytes
-little()
-{
-    number=$2
-    for _ in $(seq "$1"); do
-        # shellcheck disable=SC2059
-        printf "\\$(printf %03o $((number & 255)))"
-        number=$((number >> 8))
-    done
-}
 text()
 {
     little 8 ${#1}
@@ -167,7 +139,7 @@ while [ $(($(wc -c <model.gguf) % 64)) != 0 ]; do printf '\0' >>model.gguf; done
 for _ in 1 2 3; do little 4 $((0x40000000)); done >>model.gguf # divisors 2, 2, 2, infinity
 little 4 $((0x7F800000)) >>model.gguf
 "$rope" config model.gguf >model
-expect model '"pairing": "interleaved"' '"head_dim": 8' '"layers": [0, 0]' '"model_type": "llama"'
+contains model '"pairing": "interleaved"' '"head_dim": 8' '"layers": [0, 0]' '"model_type": "llama"'
 # 10000^(-i / 4) / 2; pair 3 stands still
 sed -n 's/.*"inv_freq": \[0.5, 0.05[0-9]*, 0.005[0-9]*, 0\]/found/p' model | grep -q found || fail "$(cat model)"
 "$rope" table --positions 5:4 --config model.gguf a.npy

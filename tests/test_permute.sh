@@ -4,35 +4,8 @@
 # rope permute: rows of tiny checkpoints whose rows are numbered, so that the expected bytes are known without
 # the program; sharded checkpoints; refusals of bad files; what a full disk and a kill leave behind.
 set -eu
-case $1 in
-/*) rope=$1 ;;
-*) rope=$PWD/$1 ;;
-esac
-LC_ALL=C
-export LC_ALL
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-trap 'exit 1' HUP INT TERM
-cd "$work"
-
-fail()
-{
-    echo "$*"
-    exit 1
-}
-
-# little COUNT NUMBER: the number in so many bytes
-little()
-{
-    number=$2
-    escapes=
-    for _ in $(seq "$1"); do
-        escapes=$escapes\\$(printf %03o $((number & 255)))
-        number=$((number >> 8))
-    done
-    # shellcheck disable=SC2059
-    printf "$escapes"
-}
+# shellcheck source=tests/tool.sh
+. "$(dirname "$0")/tool.sh"
 
 # rows BYTES-OF-AN-ELEMENT COLUMNS NUMBER...: a row for each number: all elements are that number
 rows()
