@@ -57,8 +57,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ROPE_VERSION_MAJOR 0
-#define ROPE_VERSION_MINOR 1
+#define ROPE_VERSION_MAJOR 1
+#define ROPE_VERSION_MINOR 0
 #define ROPE_VERSION_PATCH 0
 
 #if defined(ROPE_STATIC)
