@@ -30,11 +30,17 @@ add_executable(rope_tool
   src/tool/verify.c
   src/tool/view.c)
 target_compile_definitions(rope_tool PRIVATE
-  "ROPE_TOOL_SETS=\"${set_names}\"" "ROPE_TOOL_SLEEF=\"${SLEEF_VERSION}\"")
-target_link_libraries(rope_tool PRIVATE rope_flags rope_exact rope Threads::Threads m)
+  "ROPE_TOOL_SETS=\"${set_names}\"" "ROPE_TOOL_SLEEF=\"${ROPE_SLEEF}\"")
+target_link_libraries(rope_tool PRIVATE rope_flags rope_hardened rope_exact rope Threads::Threads m)
 if(TARGET rope_config)
   target_compile_definitions(rope_tool PRIVATE ROPE_TOOL_CONFIG)
   target_link_libraries(rope_tool PRIVATE rope_config)
 endif()
 set_target_properties(rope_tool PROPERTIES OUTPUT_NAME rope)
-install(TARGETS rope_tool)
+if(NOT DEFINED CMAKE_INSTALL_RPATH) # a moved installation still finds its libraries
+  file(RELATIVE_PATH to_libraries ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(rope_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
+endif()
+if(ROPE_INSTALL)
+  install(TARGETS rope_tool RUNTIME COMPONENT rope_tools)
+endif()

@@ -8,10 +8,12 @@
 #endif
 
 #include <immintrin.h>
-#include <sleef.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef ROPE_WITH_SLEEF
+#include <sleef.h>
+#endif
 
 #define RV static inline __attribute__((always_inline))
 
@@ -231,12 +233,16 @@ RV rv_f64 rv_rint_f64(rv_f64 v)
 {
     return _mm256_round_pd(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+#ifdef ROPE_WITH_SLEEF
 RV void rv_sincospi_f64(rv_f64 x, rv_f64 *s, rv_f64 *c)
 {
     const Sleef___m256d_2 both = Sleef_finz_sincospid4_u05avx2(x);
     *s = both.x;
     *c = both.y;
 }
+#else
+#include "vec_libm.h"
+#endif
 
 /* ---- between them -----------------------------------------------------------------------------
  */

@@ -10,9 +10,11 @@
 #endif
 
 #include <immintrin.h>
-#include <sleef.h>
 #include <stddef.h>
 #include <stdint.h>
+#ifdef ROPE_WITH_SLEEF
+#include <sleef.h>
+#endif
 
 #define RV static inline __attribute__((always_inline))
 
@@ -177,12 +179,16 @@ RV rv_f64 rv_rint_f64(rv_f64 v)
 {
     return _mm512_roundscale_pd(v, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
 }
+#ifdef ROPE_WITH_SLEEF
 RV void rv_sincospi_f64(rv_f64 x, rv_f64 *s, rv_f64 *c)
 {
     const Sleef___m512d_2 both = Sleef_finz_sincospid8_u05avx512f(x);
     *s = both.x;
     *c = both.y;
 }
+#else
+#include "vec_libm.h"
+#endif
 
 /* ---- between them -----------------------------------------------------------------------------
  */

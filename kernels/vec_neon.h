@@ -8,10 +8,12 @@
 #endif
 
 #include <arm_neon.h>
-#include <sleef.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef ROPE_WITH_SLEEF
+#include <sleef.h>
+#endif
 
 #define RV static inline __attribute__((always_inline))
 
@@ -209,12 +211,16 @@ RV rv_f64 rv_rint_f64(rv_f64 v)
 {
     return vrndnq_f64(v);
 }
+#ifdef ROPE_WITH_SLEEF
 RV void rv_sincospi_f64(rv_f64 x, rv_f64 *s, rv_f64 *c)
 {
     const Sleef_float64x2_t_2 both = Sleef_finz_sincospid2_u05advsimd(x);
     *s = both.x;
     *c = both.y;
 }
+#else
+#include "vec_libm.h"
+#endif
 
 /* ---- between them -----------------------------------------------------------------------------
  */

@@ -17,12 +17,14 @@
 #include "half.h"
 #include <math.h>
 #include <stddef.h>
+#ifdef ROPE_WITH_SLEEF
 #if (defined(__x86_64__) || defined(__i386__)) && !defined(__FMA__)
 #define RV_SLEEF_WITHOUT_FMA 1
 #elif !defined(FP_FAST_FMA)
 #define FP_FAST_FMA 1 /* sleef.h declares its *purecfma names under this macro of math.h */
 #endif
 #include <sleef.h>
+#endif
 
 #define RV static inline __attribute__((always_inline))
 
@@ -163,6 +165,7 @@ RV rv_f64 rv_rint_f64(rv_f64 v) /* to the nearest integer, ties to even */
 {
     return rint(v);
 }
+#ifdef ROPE_WITH_SLEEF
 RV void rv_sincospi_f64(rv_f64 x, rv_f64 *s, rv_f64 *c) /* of pi x, |x| < 2^31; 0.506 ulp */
 {
 #if defined(RV_SLEEF_WITHOUT_FMA)
@@ -173,6 +176,9 @@ RV void rv_sincospi_f64(rv_f64 x, rv_f64 *s, rv_f64 *c) /* of pi x, |x| < 2^31; 
     *s = both.x;
     *c = both.y;
 }
+#else
+#include "vec_libm.h"
+#endif
 
 /* ---- between them -----------------------------------------------------------------------------
  */
