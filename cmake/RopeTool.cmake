@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 list(JOIN ROPE_SETS " " set_names)
 add_executable(rope_tool
   src/tool/apply.c
+  src/tool/check.c
   src/tool/config.c
   src/tool/element.c
   src/tool/expected.c

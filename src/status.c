@@ -29,6 +29,8 @@ const char *rope_status_string(rope_status status)
         return "instruction set not available";
     case ROPE_ERR_MEMORY:
         return "out of memory";
+    case ROPE_ERR_DIFFERENCE:
+        return "instruction set computes other bits than the scalar one";
     default:
         return "unknown status";
     }

@@ -302,15 +302,15 @@ static void test_names(void **state)
 static void test_status_strings(void **state)
 {
     (void)state;
-    for (rope_status status = -11; status <= 0; status++) {
+    for (rope_status status = -12; status <= 0; status++) {
         const char *text = rope_status_string(status);
         assert_non_null(text);
         assert_true(strlen(text) > 1);
         assert_string_not_equal(text, "unknown status");
-        for (rope_status other = -11; other < status; other++)
+        for (rope_status other = -12; other < status; other++)
             assert_string_not_equal(text, rope_status_string(other));
     }
-    const rope_status unknown[] = {1, 2, -12, -13, 100, INT32_MAX, INT32_MIN};
+    const rope_status unknown[] = {1, 2, -13, -14, 100, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         assert_string_equal(rope_status_string(unknown[i]), "unknown status");
 }

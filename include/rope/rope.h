@@ -37,7 +37,8 @@
  *
  * THREADS.  A plan never changes after its creation: any number of threads may use it at once.  The
  * library creates no thread, holds no lock, keeps no state of its own but the choice of the
- * instruction set (made once), and after rope_plan_create neither allocates nor calls the system.
+ * instruction set (made once), and after rope_plan_create neither allocates nor calls the system
+ * (rope_self_test, which is for the start of a program, allocates while it runs).
  * It never prints and never aborts.
  *
  * DESCRIPTORS.  Each struct starts with struct_size, its size as the caller compiled it (the *_INIT
@@ -105,8 +106,10 @@ enum {
     ROPE_ERR_ROW = -9,
     /* ROPE_ISA in the environment names no set, or one that this CPU or build does not have */
     ROPE_ERR_ISA = -10,
-    /* allocation failed; only where a plan is created */
-    ROPE_ERR_MEMORY = -11
+    /* allocation failed; only where a plan is created, and in rope_self_test */
+    ROPE_ERR_MEMORY = -11,
+    /* an instruction set computes other bits than the scalar one; only rope_self_test.  Since 1.0 */
+    ROPE_ERR_DIFFERENCE = -12
 };
 
 /* Element types.  f16 is IEEE binary16, bf16 the upper half of binary32, both in 16-bit words. */
@@ -844,6 +847,51 @@ typedef struct rope_permutation {
  * give the same result by a call each for some of them.  Since 0.1.
  */
 ROPE_API rope_status rope_permute(const rope_permutation *permutation);
+
+/* ---- Self-test ------------------------------------------------------------------------------- */
+
+/* What rope_self_test found. */
+typedef struct rope_self_test_report {
+    /* in: sizeof(rope_self_test_report) of the caller; no byte beyond it is written */
+    uint32_t struct_size;
+    rope_isa isa;        /* the set that was tested: that of new plans */
+    uint32_t operations; /* operations of it that were compared */
+    uint32_t different;  /* of these, those that gave other bits than the scalar set */
+    /* in: receives a line for each operation that differs, with newlines between them, cut to fit:
+       which operation, where its result differs first, both values as bits.  Empty where all are
+       equal; one line on other errors.  May be NULL */
+    char *message;
+    size_t message_size; /* in: bytes at message */
+} rope_self_test_report;
+#define ROPE_SELF_TEST_REPORT_INIT                      \
+    {                                                   \
+        sizeof(rope_self_test_report), 0, 0, 0, NULL, 0 \
+    }
+
+/*
+ * Compares the instruction set that new plans use with the scalar one, on this CPU: every operation
+ * in every dtype, pairing and arithmetic, rotations in both directions and in place and out of
+ * place, all row layouts, with one axis and several, at every length up to 67 pairs and at the
+ * common ones up to 256, special values included.  A miscompiled library, an emulator or a virtual
+ * machine that does not do what it says, or a broken CPU shows here and not in a model's output.
+ * Takes milliseconds, on one thread; results of earlier and later calls do not depend on it.
+ *
+ * Where the scalar set is the one in use, its forms with and without FMA are compared, without rows
+ * made straight from angles, which need FMA for equal bits; where it has one form only, there is
+ * nothing to compare: operations is 0 and the result ROPE_OK.  The test is one of round-to-nearest;
+ * in other rounding modes sets may differ.
+ *
+ * report may be NULL.  On ROPE_OK and ROPE_ERR_DIFFERENCE all of it is filled in, else only its
+ * message.
+ *
+ * ROPE_ERR_STRUCT      report->struct_size
+ * ROPE_ERR_ISA         as rope_plan_create
+ * ROPE_ERR_MEMORY      no 200 KiB of memory, which are freed at the end
+ * ROPE_ERR_DIFFERENCE  the sets differ: do not use this one.  ROPE_ISA=scalar avoids it
+ *
+ * Thread-safe.  Since 1.0.
+ */
+ROPE_API rope_status rope_self_test(rope_self_test_report *report);
 
 /* ---- Queries: never fail, never NULL, thread-safe -------------------------------------------- */
 

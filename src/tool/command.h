@@ -6,6 +6,7 @@
 #include "options.h"
 
 int tool_info(const struct tool_options *options);
+int tool_check(const struct tool_options *options);
 int tool_table(const struct tool_options *options);
 int tool_apply(const struct tool_options *options);
 int tool_verify(const struct tool_options *options);

@@ -20,6 +20,12 @@ static const struct {
      "the active one, and the SLEEF it was built with. If ROPE_ISA names no set that\n"
      "can be had, the active one is \"none\", with the reason, and the exit code is\n"
      "still 0."},
+    {"check", TOOL_CHECK, tool_check, "whether this machine computes what it should",
+     "usage: rope check\n"
+     "\n"
+     "Compares every operation of the active instruction set with the scalar one, bit\n"
+     "for bit, in a few milliseconds, and names those that differ. Exit code 1 if any\n"
+     "does. ROPE_ISA=SET rope check tests another set."},
     {"table", TOOL_TABLE, tool_table, "rows of cos and sin",
      "usage: rope table --positions START:COUNT|FILE --rotary-dim N [OPTION]... OUT.npy\n\n"
      "Writes one row for each position; n = rotary_dim / 2.  Layouts:\n"

@@ -19,7 +19,8 @@ enum tool_command {
     TOOL_COMPARE = 16,
     TOOL_CONFIG = 32,
     TOOL_INSPECT = 64,
-    TOOL_PERMUTE = 128
+    TOOL_PERMUTE = 128,
+    TOOL_CHECK = 256
 };
 
 /* Zero or NULL where an option was not given, unless said otherwise.  Words are the ROPE_*

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Comparison of two kernel sets, whichever they are: what rope_self_test does with the active one. */
+#ifndef ROPE_SELF_TEST_H
+#define ROPE_SELF_TEST_H
+
+#include "check.h"
+#include "kernels.h"
+
+struct rope_self_test_counts {
+    uint32_t operations;
+    uint32_t different;
+};
+
+/*
+ * Compares every slot of `tested` with that of `reference`, the rows straight from the angle only
+ * where `direct` is not 0.  The message receives a line for each slot that differs, begun by `name`
+ * (of the tested set).  ROPE_ERR_DIFFERENCE, ROPE_ERR_MEMORY or ROPE_OK.
+ */
+rope_status rope_self_test_compare(const char *name, const struct rope_kernels *tested,
+                                   const struct rope_kernels *reference, int direct,
+                                   struct rope_message message,
+                                   struct rope_self_test_counts *counts);
+
+#endif
