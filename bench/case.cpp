@@ -37,7 +37,7 @@ const char *word(job what)
 {
     static const char *const words[] = {"apply", "apply_rows", "decode", "shift",   "mla",
                                         "mrope", "part",       "copy",   "partial", "sinusoid",
-                                        "call",  "table",      "row"};
+                                        "call",  "table",      "row",    "rows"};
     return words[static_cast<size_t>(what)];
 }
 
@@ -186,7 +186,7 @@ size_t round_up(size_t bytes)
 std::string name_of(const description &d, const std::string &set)
 {
     std::string name = std::string(word(d.what)) + "/isa:" + set + "/dtype:" + word(d.dtype);
-    if (d.what != job::table && d.what != job::row)
+    if (d.what != job::table && d.what != job::row && d.what != job::rows)
         name += d.pairing == ROPE_HALF ? "/pair:half" : "/pair:interleaved";
     name += "/d:" + std::to_string(d.rotary_dim);
     if (d.q_heads + d.k_heads != 0)
@@ -305,10 +305,10 @@ void work::state::prepare_sinusoid()
 /* Rows as a table over all positions of the job: row t for token t. */
 void work::state::set_ready_rows()
 {
-    rows.dtype = ROPE_F32;
+    rows.dtype = what.dtype == ROPE_F64 ? ROPE_F64 : ROPE_F32;
     rows.layout = ROPE_ROWS_PACKED;
     rows.count = what.tokens;
-    rows.cos = memory(ROWS, ROPE_F32, what.tokens * what.rotary_dim * sizeof(float));
+    rows.cos = memory(ROWS, rows.dtype, what.tokens * what.rotary_dim * size_of(rows.dtype));
     check(owner->cos_sin(plan, positions, what.tokens, &rows));
     job_.rows = &rows;
     job_.positions = nullptr;
@@ -344,12 +344,11 @@ void work::state::prepare_rotation()
         positions[0].data = &difference;
         positions[0].stride_token = 0;
         break;
-    case job::apply_rows:
-        set_ready_rows();
-        break;
     default:
         break;
     }
+    if (what.what == job::apply_rows || what.ready)
+        set_ready_rows();
 
     /* The limit visits what is rotated; out of place, what is written. */
     const size_t rotated = what.rotary_dim * size;
@@ -367,7 +366,12 @@ work::work(const library &library, const description &description)
     : state_(new state{&library, description, plan_for(library, description)})
 {
     state_->limit = &limits_of(library.active.c_str());
-    if (description.what == job::table || description.what == job::row)
+    for (rope_positions &axis : state_->positions)
+        axis.start = description.start;
+    if (description.what == job::rows)
+        state_->positions[0].dtype = ROPE_I32;
+    if (description.what == job::table || description.what == job::row ||
+        description.what == job::rows)
         state_->prepare_table();
     else if (description.what == job::sinusoid)
         state_->prepare_sinusoid();
@@ -383,6 +387,11 @@ void work::run()
     const description &d = s.what;
     switch (d.what) {
     case job::table:
+        s.check(s.owner->cos_sin(s.plan, s.positions, d.tokens, &s.rows));
+        return;
+    case job::rows:
+        s.positions[0].data = random_positions().data() + s.turn;
+        s.turn = (s.turn + d.tokens) % context;
         s.check(s.owner->cos_sin(s.plan, s.positions, d.tokens, &s.rows));
         return;
     case job::row:
@@ -471,6 +480,11 @@ void work::prepare_limit()
     known[key] = s.past = best[1] < best[0];
 }
 
+void work::choose_limit(bool past)
+{
+    state_->past = past;
+}
+
 double work::bytes() const
 {
     const state &s = *state_;
@@ -478,6 +492,25 @@ double work::bytes() const
         return static_cast<double>(s.output_bytes) * (s.input != nullptr ? 2 : 1);
     return 2.0 * static_cast<double>(s.q_region.slices * s.q_region.bytes +
                                      s.k_region.slices * s.k_region.bytes);
+}
+
+memory_view work::view() const
+{
+    const state &s = *state_;
+    return {const_cast<void *>(s.q.src),
+            s.q.dst,
+            const_cast<void *>(s.k.src),
+            s.k.dst,
+            head_dim_of(s.what),
+            s.what.what == job::mla ? s.what.rotary_dim : head_dim_of(s.what),
+            s.rows.cos};
+}
+
+void work::run_part(size_t part, size_t parts)
+{
+    const state &s = *state_;
+    if (s.owner->rotate_part(s.plan, &s.job_, part, parts) != ROPE_OK)
+        std::abort();
 }
 
 int work::threads() const

@@ -23,7 +23,8 @@ enum class job {
     sinusoid,   /* absolute embeddings added to [tokens, 1024] */
     call,       /* one head of two elements: what a call costs */
     table,      /* rows into memory */
-    row         /* one row at a random position */
+    row,        /* one row at a random position */
+    rows        /* many rows at random positions; goals.cpp has it */
 };
 
 struct description {
@@ -31,6 +32,16 @@ struct description {
     rope_dtype dtype;
     rope_pairing pairing;
     size_t rotary_dim, q_heads, k_heads, tokens;
+    /* Of goals.cpp; not part of the name. */
+    int64_t start = 0;  /* first position, where positions are consecutive */
+    bool ready = false; /* by ready rows, as apply_rows is */
+};
+
+/* Where a rotation finds its memory: [tokens, heads, head] each, rows [tokens, rotary_dim] or NULL. */
+struct memory_view {
+    void *q, *q_out, *k, *k_out;
+    size_t q_head, k_head;
+    const void *rows;
 };
 
 /* Without the set and without what Google Benchmark appends. */
@@ -48,9 +59,12 @@ class work
     void run();       /* the library */
     void run_limit(); /* the better of the limit's ways, as prepare_limit found */
     void prepare_limit();
-    double bytes() const; /* read and written */
+    void choose_limit(bool past); /* of what writes: past the caches or through them */
+    double bytes() const;         /* read and written */
     size_t tokens() const;
     int threads() const;
+    memory_view view() const; /* of a rotation */
+    void run_part(size_t part, size_t parts);
 
   private:
     struct state;

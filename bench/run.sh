@@ -12,7 +12,7 @@
 #   ROPE_BENCH_LIBRARY  a ready librope.so to measure instead of the one just built
 set -eu
 cd "$(dirname "$0")/.."
-. cmake/packages.sh
+. bench/build.sh
 
 vector='(avx2|avx512|neon|auto)' mode=default output=''
 repetitions=15 min_time=0.01
@@ -47,26 +47,8 @@ default)
 full) filter=all ;;
 esac
 
-rope_need g++ cmake make pkg-config libsleef-dev libbenchmark-dev
-build=${ROPE_BENCH_BUILD:-build/bench}
-mkdir -p "$(dirname "$build")"
-cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DROPE_BUILD_BENCHMARKS=ON >"$build.log" 2>&1 ||
-    {
-        cat "$build.log"
-        exit 1
-    }
-cmake --build "$build" --parallel "$(nproc)" --target rope_bench >"$build.log" 2>&1 ||
-    {
-        cat "$build.log"
-        exit 1
-    }
-
-ROPE_BENCH_COMMIT=unknown
-if git rev-parse --git-dir >/dev/null 2>&1; then
-    ROPE_BENCH_COMMIT=$(git rev-parse --short=12 HEAD)
-    [ -z "$(git status --porcelain --untracked-files=no)" ] || ROPE_BENCH_COMMIT=$ROPE_BENCH_COMMIT-dirty
-fi
-export ROPE_BENCH_COMMIT ROPE_BENCH_PROGRESS=1
+bench_build rope_bench
+export ROPE_BENCH_PROGRESS=1
 
 if [ -z "$output" ]; then
     mkdir -p bench-results

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# test_bench.sh names|run|compare PROGRAM SOURCE_DIRECTORY HAS_SET
+# test_bench.sh names|run|compare|goals PROGRAM SOURCE_DIRECTORY HAS_SET
 # The benchmark suite: its names are those that dashboards know, what it writes is what they read, and two
 # of its runs can be compared.  Tests no speed.
 set -eu
@@ -105,6 +105,35 @@ compare()
     cmp "$work/result.json" "$work/out.conbench"
     python3 -B "$source/bench/dashboard.py" --output "$work/site" "$work/result.json"
     cmp "$work/result.json" "$work"/site/raw/*.json
+}
+
+# Every goal has its line for every vector set, and only for sets that this CPU has.
+goals()
+{
+    found=0
+    for set in avx2 avx512 neon; do
+        if ! "$has_set" $set; then
+            ! "$program" --isa $set --only call >"$work/out" 2>&1 || fail "$set is measured, but is not here"
+            continue
+        fi
+        found=$((found + 1))
+        "$program" --isa $set --only " 1" --seconds 0.01 >"$work/out" || fail "goals failed for $set"
+        for line in "f32, ready row, one token" "time per head" "other shapes" "out of place, ready" \
+            "librope / plain C" "time at a far position"; do
+            grep -q "^| $line.* | .*[0-9].* | \(yes\|within 2 %\|\*\*no\*\*\)" "$work/out" ||
+                fail "$set: no line for: $line"
+        done
+        # ready / limit of the row is what the line of the goal says.
+        ratio=$(sed -n 's/^f32 half 1  *[^ ]* *[^ ]* *[^ ]* *[^ ]* *\([^ ]*\).*/\1/p' "$work/out")
+        other=$(sed -n 's/^f32 interleaved 1  *[^ ]* *[^ ]* *[^ ]* *[^ ]* *\([^ ]*\).*/\1/p' "$work/out")
+        worst=$(printf '%s\n%s\n' "$ratio" "$other" | sort -n | tail -n 1)
+        grep -q "^| f32, ready row, one token / limit | [^|]*| $worst " "$work/out" || fail "$set: not $worst"
+    done
+    [ $found -gt 0 ] || {
+        echo "skipped: no vector set here"
+        exit 77
+    }
+    ! "$program" --nonsense >"$work/out" 2>&1 || fail "an unknown option is accepted"
 }
 
 command -v python3 >/dev/null || {

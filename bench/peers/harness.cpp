@@ -15,6 +15,8 @@
 namespace
 {
 
+constexpr uint32_t head_dim = 128;
+
 /* Q and K of one job, dense [tokens, heads, 128] each, as peers.py lays them out. */
 struct peer_job {
     void *q, *k;
@@ -39,10 +41,11 @@ bool run_rope(const peer_job &job, const rope_positions *positions, const rope_r
     return rope_rotate(job.plan, &rotation) == ROPE_OK;
 }
 
-void run_plain(const peer_job &job, plain_function *function)
+void run_plain(const peer_job &job, const plain_loop *list, rope_pairing pairing)
 {
-    const plain_job q = {job.q, job.tokens, job.q_heads, job.rows};
-    const plain_job k = {job.k, job.tokens, job.k_heads, job.rows};
+    plain_function *const function = plain_find(list, job.dtype, pairing, head_dim, head_dim, 0, 0);
+    const plain_job q = {job.q, job.q, job.tokens, job.q_heads, job.rows};
+    const plain_job k = {job.k, job.k, job.tokens, job.k_heads, job.rows};
     function(&q);
     function(&k);
 }
@@ -54,7 +57,7 @@ double thread_nanoseconds()
     return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
 }
 
-const plain_set *const plain_sets[] = {&plain_o2, &plain_native};
+const plain_loop *const plain_lists[] = {plain_o2, plain_native};
 
 } // namespace
 
@@ -72,7 +75,7 @@ EXPORT double peer_time(void (*function)(const void *, const void *), const void
 EXPORT rope_plan *peer_plan(double theta, int interleaved)
 {
     rope_spec spec = ROPE_SPEC_INIT;
-    spec.head_dim = PLAIN_D;
+    spec.head_dim = head_dim;
     spec.theta = theta;
     spec.pairing = interleaved ? ROPE_INTERLEAVED : ROPE_HALF;
     rope_plan *plan;
@@ -107,26 +110,28 @@ EXPORT void peer_rope_rows(const peer_job *job, const void *)
     run_rope(*job, nullptr, &rows);
 }
 
-EXPORT void peer_plain_f32_half(const peer_job *job, const int *set)
+/* Whether there are plain loops for the type. */
+EXPORT int peer_has_plain(int32_t dtype)
 {
-    run_plain(*job, plain_sets[*set]->f32_half);
+    return plain_find(plain_native, dtype, ROPE_HALF, head_dim, head_dim, 0, 0) != nullptr;
 }
 
-EXPORT void peer_plain_f32_interleaved(const peer_job *job, const int *set)
+/* Which flags: 0 is -O2, 1 is -O3 -march=native. */
+EXPORT void peer_plain_half(const peer_job *job, const int *flags)
 {
-    run_plain(*job, plain_sets[*set]->f32_interleaved);
+    run_plain(*job, plain_lists[*flags], ROPE_HALF);
 }
 
-EXPORT void peer_plain_bf16_half(const peer_job *job, const int *set)
+EXPORT void peer_plain_interleaved(const peer_job *job, const int *flags)
 {
-    run_plain(*job, plain_sets[*set]->bf16_half);
+    run_plain(*job, plain_lists[*flags], ROPE_INTERLEAVED);
 }
 
 /* The limit for the rotation in place. */
 EXPORT void peer_limit(const peer_job *job, const void *)
 {
     static const limits &limit = limits_of(rope_isa_name(rope_active_isa()));
-    const size_t token = PLAIN_D * (job->dtype == ROPE_F32 ? 4 : 2);
+    const size_t token = head_dim * (job->dtype == ROPE_F32 ? 4 : 2);
     const region q = {static_cast<char *>(job->q), 1, job->tokens * job->q_heads * token, 0};
     const region k = {static_cast<char *>(job->k), 1, job->tokens * job->k_heads * token, 0};
     limit.modify(q);

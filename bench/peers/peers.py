@@ -406,8 +406,8 @@ def peers_of(shape, absent):
     dtype, pairing = shape.dtype, "interleaved" if shape.interleaved else "half"
     made = {"librope": Native(shape, "peer_rope"),
             "librope, ready rows": Native(shape, "peer_rope_rows")}
-    plain = f"peer_plain_{NAME[dtype]}_{pairing}"
-    if hasattr(shape.harness.library, plain):
+    if shape.harness.library.peer_has_plain(dtype):
+        plain = f"peer_plain_{pairing}"
         made["plain C, -O3 -march=native, ready rows"] = Native(shape, plain, 1)
         made["plain C, -O2, ready rows"] = Native(shape, plain, 0)
     others = []

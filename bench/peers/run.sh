@@ -8,21 +8,13 @@
 #   ROPE_BENCH_VENV   the Python environment (~/.cache/librope/peers)
 set -eu
 cd "$(dirname "$0")/../.."
-. cmake/packages.sh
+. bench/build.sh
 
-rope_need g++ cmake make pkg-config libsleef-dev libbenchmark-dev python3 python3-venv python3-numpy >&2
+rope_need python3 python3-venv python3-numpy >&2
 # Debian's PyTorch is for CPUs alone; the wheel of the same name brings gigabytes for GPUs.
 rope_want python3-torch >&2 || echo "python3-torch cannot be installed" >&2
 
-build=${ROPE_BENCH_BUILD:-build/bench}
-mkdir -p "$(dirname "$build")"
-{
-    cmake -S . -B "$build" -DCMAKE_BUILD_TYPE=Release -DROPE_BUILD_BENCHMARKS=ON &&
-        cmake --build "$build" --parallel "$(nproc)" --target rope_peers
-} >"$build.log" 2>&1 || {
-    cat "$build.log" >&2
-    exit 1
-}
+bench_build rope_peers
 
 venv=${ROPE_BENCH_VENV:-${XDG_CACHE_HOME:-$HOME/.cache}/librope/peers}
 python=$venv/bin/python
