@@ -58,6 +58,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Version of this header; rope_version() tells that of the library. */
 #define ROPE_VERSION_MAJOR 1
 #define ROPE_VERSION_MINOR 0
 #define ROPE_VERSION_PATCH 0
@@ -377,6 +378,7 @@ ROPE_API void rope_plan_destroy(rope_plan *plan);
 /* What rope_plan_create resolved. */
 typedef struct rope_info {
     uint32_t struct_size; /* in: sizeof(rope_info) of the caller; no byte beyond it is written */
+    /* as in rope_spec, with the defaults filled in */
     rope_scheme scheme;
     size_t head_dim;
     size_t rotary_dim;
@@ -481,6 +483,7 @@ typedef struct rope_positions {
     ptrdiff_t stride_batch;
     /* elements from token to token; 0 = one position per batch */
     ptrdiff_t stride_token;
+    /* of the formula above */
     int64_t start;
     int64_t step;
 } rope_positions;
@@ -517,7 +520,7 @@ typedef struct rope_rows {
     /* in a job: elements from batch to batch; 0 = all batches share the rows */
     ptrdiff_t stride_batch;
     char *message; /* rope_cos_sin: receives one line on error; may be NULL.  In a job: unused */
-    size_t message_size;
+    size_t message_size; /* bytes at message */
 } rope_rows;
 #define ROPE_ROWS_INIT                                                                     \
     {                                                                                      \
@@ -563,13 +566,14 @@ ROPE_API rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *p
 typedef struct rope_tensor {
     uint32_t struct_size; /* sizeof(rope_tensor) */
     rope_dtype dtype;     /* ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16, of src and dst */
-    const void *src;
-    void *dst;
-    size_t heads;
+    const void *src;      /* [batch, tokens, heads, head_dim] by the strides below */
+    void *dst;            /* the same; may be src */
+    size_t heads;         /* of each token */
     /* 0 = that of the plan, with the plan's rotary_offset; else this tensor's own, with an offset
        of its own (MLA: the key is the rotated slice alone) */
     size_t head_dim;
     size_t rotary_offset; /* 0 when head_dim is 0 */
+    /* elements, from index to index of each axis */
     ptrdiff_t src_stride_batch, src_stride_token, src_stride_head;
     ptrdiff_t dst_stride_batch, dst_stride_token, dst_stride_head;
     /* a magnitude for each token, finite and not 0: the row of token t of batch b is multiplied by
@@ -603,18 +607,18 @@ enum {
  * tensor names its head_dim.
  */
 typedef struct rope_job {
-    uint32_t struct_size; /* sizeof(rope_job) */
-    uint32_t flags;       /* ROPE_SKIP_NEGATIVE or 0 */
-    size_t batch;
+    uint32_t struct_size;            /* sizeof(rope_job) */
+    uint32_t flags;                  /* ROPE_SKIP_NEGATIVE or 0 */
+    size_t batch;                    /* how many batches */
     size_t tokens;                   /* of each batch */
     const rope_tensor *q;            /* NULL = absent */
     const rope_tensor *k;            /* NULL = absent; its heads, dtype and layout are its own */
     const rope_positions *positions; /* one, or an array of one for each axis of the plan */
-    const rope_rows *rows;
+    const rope_rows *rows;           /* or NULL */
     /* with rows: FORWARD or TRANSPOSE; INVERSE and SHIFT only with a plan whose m is 1 */
     rope_direction direction;
     rope_pairing_out pairing_out; /* a change of pairing works out of place only */
-    rope_arith arith;
+    rope_arith arith;             /* ROPE_ARITH_* */
     /* rows are rounded to ROPE_F32, ROPE_F16 or ROPE_BF16 before anything else; 0 = they are not:
        f32 rows, f64 rows for f64 data */
     rope_dtype row_dtype;
@@ -622,7 +626,7 @@ typedef struct rope_job {
     rope_pairing pairing; /* without a plan.  With a plan: 0 */
     uint32_t reserved;    /* 0 */
     char *message;        /* receives one line on error; may be NULL */
-    size_t message_size;
+    size_t message_size;  /* bytes at message */
     /* with a plan of xpos_base: finite; p - xpos_center is computed in f64.  Positions from 0 to n
        are usually centred at n / 2, which keeps magnitudes in range and cancels in the scores.
        INVERSE undoes the magnitude, SHIFT changes it by its distance.  Else 0 */
@@ -727,8 +731,8 @@ typedef struct rope_sinusoid {
     uint32_t flags;       /* ROPE_COS_FIRST, ROPE_PADDING */
     rope_dtype dtype;     /* ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16, of src and dst */
     uint32_t reserved;    /* 0 */
-    size_t batch;
-    size_t tokens; /* of each batch */
+    size_t batch;         /* how many batches */
+    size_t tokens;        /* of each batch */
     /* columns: d - 1 or more, those from d on are 0; 0 = d */
     size_t dim;
     const rope_positions *positions; /* one, or an array of one for each axis of the plan */
@@ -737,12 +741,12 @@ typedef struct rope_sinusoid {
     /* elements; two that are 0 mean dense, for a dst in place those of src */
     ptrdiff_t src_stride_batch, src_stride_token;
     ptrdiff_t dst_stride_batch, dst_stride_token;
-    int64_t padding; /* ROPE_PADDING: the position; else 0 */
-    double dropout;  /* 0 <= dropout < 1; 0 = a pure sum (inference).  rope_sinusoid_table: 0 */
-    uint64_t seed;
-    uint64_t offset; /* words of the stream that were used up before */
-    char *message;   /* receives one line on error; may be NULL */
-    size_t message_size;
+    int64_t padding;     /* ROPE_PADDING: the position; else 0 */
+    double dropout;      /* 0 <= dropout < 1; 0 = a pure sum (inference).  rope_sinusoid_table: 0 */
+    uint64_t seed;       /* key of the generator */
+    uint64_t offset;     /* words of the stream that were used up before */
+    char *message;       /* receives one line on error; may be NULL */
+    size_t message_size; /* bytes at message */
 } rope_sinusoid;
 #define ROPE_SINUSOID_INIT                                                                         \
     {                                                                                              \
@@ -813,18 +817,19 @@ typedef struct rope_permutation {
     rope_dtype dtype;  /* ROPE_F32, ROPE_F64, ROPE_F16 or ROPE_BF16; bits are moved as they are */
     rope_pairing from; /* of src */
     rope_pairing to;   /* of dst */
-    size_t matrices;
-    size_t heads; /* of this projection */
-    size_t head_dim;
+    size_t matrices;   /* 1, or rows of a transposed weight */
+    size_t heads;      /* of this projection */
+    size_t head_dim;   /* rows of a head */
     size_t rotary_dim; /* even, 2..min(4096, head_dim - rotary_offset); 0 = all behind the offset */
     size_t rotary_offset; /* rows of a head before the rotated slice: 128 for queries of MLA */
     size_t row_length;    /* elements of a row, contiguous */
-    const void *src;
-    void *dst;
+    const void *src;      /* [matrices, heads, head_dim, row_length] */
+    void *dst;            /* the same; may be src */
+    /* elements; see above */
     ptrdiff_t src_stride_matrix, src_stride_head, src_stride_row;
     ptrdiff_t dst_stride_matrix, dst_stride_head, dst_stride_row;
-    char *message; /* receives one line on error; may be NULL */
-    size_t message_size;
+    char *message;       /* receives one line on error; may be NULL */
+    size_t message_size; /* bytes at message */
 } rope_permutation;
 #define ROPE_PERMUTATION_INIT                                                                     \
     {                                                                                             \

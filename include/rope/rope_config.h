@@ -73,12 +73,13 @@ enum {
     ROPE_PROFILE_GGML = 3
 };
 
+/* How a configuration is read. */
 typedef struct rope_config_options {
     uint32_t struct_size; /* sizeof(rope_config_options) */
-    rope_profile profile;
-    size_t length; /* n, tokens of the sequence, for schemes that depend on it; 0 = short */
-    char *message; /* receives one line on error; may be NULL */
-    size_t message_size;
+    rope_profile profile; /* ROPE_PROFILE_* */
+    size_t length;        /* n, tokens of the sequence, for schemes that depend on it; 0 = short */
+    char *message;        /* receives one line on error; may be NULL */
+    size_t message_size;  /* bytes at message */
 } rope_config_options;
 #define ROPE_CONFIG_OPTIONS_INIT                   \
     {                                              \
@@ -87,6 +88,7 @@ typedef struct rope_config_options {
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* What a configuration means, immutable. */
 typedef struct rope_config rope_config;
 
 /*
@@ -139,6 +141,7 @@ ROPE_API void rope_config_destroy(rope_config *config);
 
 /* ---- Rotations ------------------------------------------------------------------------------- */
 
+/* The part of a model that a rotation belongs to. */
 typedef int32_t rope_tower;
 enum { ROPE_TOWER_TEXT = 0, ROPE_TOWER_VISION = 1, ROPE_TOWER_AUDIO = 2 };
 
@@ -179,9 +182,9 @@ typedef struct rope_config_entry {
     size_t k_rotary_offset;
     rope_pairing_out pairing_out;
     rope_direction direction; /* ROPE_FORWARD; ROPE_TRANSPOSE for nanochat, which turns back */
-    rope_rounding rounding;
-    uint32_t flags;        /* ROPE_ENTRY_* */
-    double position_scale; /* multiplies positions: 1; 2 pi for the coordinates of DINOv3 */
+    rope_rounding rounding;   /* ROPE_ROUNDING_* */
+    uint32_t flags;           /* ROPE_ENTRY_* */
+    double position_scale;    /* multiplies positions: 1; 2 pi for the coordinates of DINOv3 */
 } rope_config_entry;
 #define ROPE_CONFIG_ENTRY_INIT                                                      \
     {                                                                               \
@@ -233,9 +236,11 @@ enum {
     ROPE_QUERY_SCALE_MISTRAL = 2, /* 1 + beta ln(1 + floor(p / length)) */
     ROPE_QUERY_SCALE_LOGN = 3     /* ln(p + 1) / ln(length) where p + 1 > length, else 1 */
 };
+/* Which factor, and its parameters. */
 typedef struct rope_query_scale {
-    uint32_t struct_size; /* sizeof(rope_query_scale) */
-    rope_query_scale_kind kind;
+    uint32_t struct_size;       /* sizeof(rope_query_scale) */
+    rope_query_scale_kind kind; /* ROPE_QUERY_SCALE_* */
+    /* of the formula of its kind */
     double beta;
     double length;
 } rope_query_scale;

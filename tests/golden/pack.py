@@ -95,7 +95,7 @@ class Group:
             with open(os.path.join(self.out, name + ".bin"), "wb") as file:
                 file.write(blob)
             with open(os.path.join(self.out, name + ".txt"), "w", encoding="utf-8") as file:
-                file.write("# SPDX-License-Identifier: Apache-2.0\n# Golden outputs of other implementations;"
+                file.write("# SPDX-" "License-Identifier: Apache-2.0\n# Golden outputs of other implementations;"
                            " arrays are in %s.bin.  Format and sources: README.md\n" % name)
                 for at, source in enumerate(sources):
                     file.write("# source %d: %s\n" % (at + 1, source))
