@@ -4,6 +4,7 @@
 #
 #   /* text */ or a block before a declaration     its description; the first block of a file is a page
 #   declaration; /* text */                        its description
+#   an enumeration behind its type                 "Values of" that type
 #   declarations without one                       the description above the one before, up to an empty line
 #   /* ---- Title ---- */                          a group, up to the next one
 #   lines indented by four spaces or more          as they stand
@@ -144,6 +145,11 @@ fields && /^    [a-z].*;$/ {
         print "/** " above " */"
     first = 0
 }
+
+# An enumeration without a name belongs to the type before it.
+/^typedef int32_t rope_/ { type = $3; sub(/;/, "", type); print; getline }
+/^enum \{/ && type != "" { print "/** Values of " type ". */" }
+{ type = "" }
 
 /^#define ROPE_[A-Z_]*_INIT / {
     type = tolower($2)
