@@ -21,8 +21,8 @@ foreach(architecture x86_64 i386 aarch64)
 #endif
 int main(void) { return 0; }" ROPE_IS_${architecture})
 endforeach()
-if(ROPE_IS_i386) # its older arithmetic rounds twice
-  set(ROPE_ARCHITECTURE_FLAGS -msse2 -mfpmath=sse)
+if(ROPE_IS_i386) # its older arithmetic rounds twice, and callers need not align the stack for the newer one
+  set(ROPE_ARCHITECTURE_FLAGS -msse2 -mfpmath=sse -mstackrealign)
 endif()
 
 # rope_set(<name> <flags> <header> <value> [<function of SLEEF>]): the set <name>, compiled with <flags>, if

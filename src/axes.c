@@ -37,17 +37,17 @@ static rope_status check_sections(const rope_spec *spec, size_t pairs, struct ro
         return rope_fail(message, ROPE_ERR_NULL,
                          "spec.sections: NULL: must hold %zu numbers of pairs",
                          spec->section_count);
-    size_t sum = 0;
+    uint64_t sum = 0;
     for (size_t i = 0; i < spec->section_count; i++) {
         if (spec->sections[i] < 0)
             return rope_fail(message, ROPE_ERR_VALUE, "spec.sections[%zu]: %d: must be >= 0", i,
                              (int)spec->sections[i]);
-        sum += (size_t)spec->sections[i];
+        sum += (uint64_t)spec->sections[i];
     }
     if (rule->exact ? sum != pairs : sum == 0 || sum > pairs)
         return rope_fail(message, ROPE_ERR_VALUE,
-                         "spec.sections: sum %zu: must be %srotary_dim / 2 = %zu", sum,
-                         rule->exact ? "" : "1..", pairs);
+                         "spec.sections: sum %llu: must be %srotary_dim / 2 = %zu",
+                         (unsigned long long)sum, rule->exact ? "" : "1..", pairs);
     if (spec->axis_layout == ROPE_AXES_ERNIE && spec->sections[0] != spec->sections[1])
         return rope_fail(message, ROPE_ERR_VALUE,
                          "spec.sections[1]: %d: must equal sections[0] = %d",

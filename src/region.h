@@ -63,8 +63,8 @@ static inline int rope_region_strides(struct rope_region *region, const ptrdiff_
 static inline int rope_region_measure(struct rope_region *region)
 {
     const uintptr_t base = (uintptr_t)region->base;
-    if (!rope_region_is_modest(region, region->stride) || region->length >> 40 != 0 ||
-        base >> 63 != 0)
+    if (!rope_region_is_modest(region, region->stride) || (uint64_t)region->length >> 40 != 0 ||
+        (uint64_t)base >> 63 != 0)
         return rope_region_measure_slow(region);
     ptrdiff_t below = 0, above = (ptrdiff_t)region->length;
     for (int axis = 0; axis < ROPE_AXES; axis++) {

@@ -246,7 +246,7 @@ static void test_availability(void **state)
         assert_true(features & ROPE_CPU_FMA);
 }
 
-#if defined(__x86_64__)
+#if defined(__x86_64__) || defined(__i386__)
 /* Compiler and kernel tell the same about the CPU by another way. */
 static void test_cpu(void **state)
 {

@@ -243,7 +243,7 @@ static struct layout random_layout(struct rng *rng, const size_t count[AXES], si
         layout.span += (count[axis] - 1) * step;
         step = step * count[axis] + rng_maybe(rng, 5);
         if (count[axis] == 1 && rng_below(rng, 2)) /* such a stride means nothing */
-            layout.stride[axis] = rng_below(rng, 2) ? 1 : -((ptrdiff_t)1 << 40);
+            layout.stride[axis] = rng_below(rng, 2) ? 1 : -(PTRDIFF_MAX >> 23);
     }
     layout.span += length;
     return layout;

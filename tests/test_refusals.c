@@ -18,6 +18,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SIZE_MAX_TEXT (sizeof(size_t) == 8 ? "18446744073709551615" : "4294967295")
+
 /* ---- One valid job of everything, to be spoiled field by field ---- */
 
 enum { BATCH = 2, TOKENS = 3, Q_HEADS = 2, K_HEADS = 1, DIM = 8, PAIRS = 4, ROWS = 5 };
@@ -425,7 +427,7 @@ static void test_values(void **state)
     q.given.rotary_offset = 1;
     refuse(ROPE_ERR_VALUE, "rotary_offset", "1");
     q.given.rotary_offset = SIZE_MAX;
-    refuse(ROPE_ERR_VALUE, "rotary_offset", "18446744073709551615");
+    refuse(ROPE_ERR_VALUE, "rotary_offset", SIZE_MAX_TEXT);
     q.given.head_dim = 0;
     q.given.rotary_offset = 3;
     refuse(ROPE_ERR_VALUE, "q.rotary_offset", "3");
@@ -568,7 +570,7 @@ static void test_sizes(void **state)
 {
     (void)state;
     static const size_t huge[] = {SIZE_MAX,     SIZE_MAX / 2 + 1, SIZE_MAX / 4,
-                                  SIZE_MAX / 8, SIZE_MAX / 32,    (size_t)1 << 62};
+                                  SIZE_MAX / 8, SIZE_MAX / 32,    SIZE_MAX / 4 + 1};
     for (size_t i = 0; i < sizeof huge / sizeof *huge; i++) {
         for (int own = 0; own < 2; own++) {
             reset();
@@ -1170,7 +1172,7 @@ static void test_tables(void **state)
     rows.given.layout = ROPE_ROWS_PACKED;
     refuse_table(ROPE_ERR_VALUE, "rows.sin", NULL);
 
-    const size_t huge[] = {SIZE_MAX, SIZE_MAX / 8, (size_t)1 << 62};
+    const size_t huge[] = {SIZE_MAX, SIZE_MAX / 8, SIZE_MAX / 4 + 1};
     for (size_t i = 0; i < 3; i++) {
         reset();
         positions.given.stride_token = 0;
@@ -1264,7 +1266,7 @@ static void test_specs(void **state)
     spec.given.rotary_offset = 7;
     refuse_spec(ROPE_ERR_VALUE, "spec.rotary_offset", "7");
     spec.given.rotary_offset = SIZE_MAX;
-    refuse_spec(ROPE_ERR_VALUE, "spec.rotary_offset", "18446744073709551615");
+    refuse_spec(ROPE_ERR_VALUE, "spec.rotary_offset", SIZE_MAX_TEXT);
     spec.given.rotary_offset = 4;
     spec.given.rotary_dim = 6;
     refuse_spec(ROPE_ERR_VALUE, "spec.rotary_dim", "6");
@@ -1351,7 +1353,7 @@ static void test_specs(void **state)
     accept_spec();
     spec.behind[23] = 1;
     refuse_spec(ROPE_ERR_STRUCT, "spec.struct_size", NULL);
-    const uint32_t shorter[] = {0, 4, 80};
+    const uint32_t shorter[] = {0, 4, offsetof(rope_spec, message_size)};
     for (size_t i = 0; i < 3; i++) {
         spec.given.struct_size = shorter[i];
         assert_int_equal(call_create(), ROPE_ERR_STRUCT);

@@ -459,7 +459,7 @@ rope_status rope_object_count(struct rope_config *config, const struct rope_obje
     if (!*found)
         return status;
     if (!rope_json_number(json, &number) || !(number >= 0.0) || number > 0x1p53 ||
-        number != floor(number))
+        number > (double)SIZE_MAX || number != floor(number))
         return wrong_type(config, object, name, "a whole number, 0..2^53");
     *value = (size_t)number;
     return ROPE_OK;

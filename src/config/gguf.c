@@ -432,7 +432,8 @@ rope_status rope_config_from_gguf(const rope_gguf_pair *pairs, size_t count_of_p
     if (count_of_pairs != 0 && pairs == NULL)
         return ROPE_ERR_NULL;
     data.size = count_of_pairs != 0 ? pairs->struct_size : 0;
-    if (count_of_pairs != 0 && (data.size < sizeof *pairs || data.size % sizeof(double) != 0))
+    if (count_of_pairs != 0 &&
+        (data.size < sizeof *pairs || data.size % _Alignof(rope_gguf_pair) != 0))
         return ROPE_ERR_STRUCT;
     for (size_t i = 0; i < count_of_pairs; i++)
         if (pair_at(&data, i)->key == NULL)

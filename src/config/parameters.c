@@ -311,7 +311,7 @@ static rope_status read_dynamic(struct rope_config *config, const struct rope_bl
     spec->length = config->length;
     if (config->profile == ROPE_PROFILE_VLLM && config->length == 0) {
         const double served = (double)max_length * spec->factor;
-        if (!(served < 0x1p53))
+        if (!(served < 0x1p53 && served < (double)SIZE_MAX))
             return fail(config, &block->block, "factor", "too large for max_position_embeddings");
         spec->length = (size_t)served;
     }

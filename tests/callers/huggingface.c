@@ -84,12 +84,14 @@ static void check_tensor(const char *name, const struct tensor *from, const stru
     for (int64_t batch = 0; batch < from->size[0]; batch++) {
         for (int64_t token = 0; token < from->size[3 - head_axis]; token++) {
             for (int64_t head = 0; head < from->size[head_axis]; head++) {
-                const ptrdiff_t in = batch * from->stride[0] + token * from->stride[3 - head_axis] +
-                                     head * from->stride[head_axis];
-                const ptrdiff_t out = batch * to->stride[0] + token * to->stride[3 - head_axis] +
-                                      head * to->stride[head_axis];
-                const ptrdiff_t row =
-                    (cos->size[0] == 1 ? 0 : batch * cos->stride[0]) + token * cos->stride[1];
+                const ptrdiff_t in =
+                    (ptrdiff_t)(batch * from->stride[0] + token * from->stride[3 - head_axis] +
+                                head * from->stride[head_axis]);
+                const ptrdiff_t out =
+                    (ptrdiff_t)(batch * to->stride[0] + token * to->stride[3 - head_axis] +
+                                head * to->stride[head_axis]);
+                const ptrdiff_t row = (ptrdiff_t)((cos->size[0] == 1 ? 0 : batch * cos->stride[0]) +
+                                                  token * cos->stride[1]);
                 for (ptrdiff_t e = 0; e < HEAD; e++) {
                     const double v = check_load(from->data, dtype, in + e);
                     const double other = check_load(from->data, dtype, in + (e + HEAD / 2) % HEAD);
