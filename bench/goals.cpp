@@ -10,6 +10,7 @@
  * the thread: who else had the CPU meanwhile does not count.
  */
 #include "case.h"
+#include "machine.h"
 #include "peers/plain.h"
 #include "peers/tables.h"
 #include "team.h"
@@ -20,7 +21,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <functional>
 #include <map>
 
@@ -175,29 +175,13 @@ class plain
 
 enum level { L1, L2, L3, DRAM };
 
-/* Data caches of the first CPU; 0: unknown. */
-double cache_bytes(int level)
-{
-    for (int index = 0; index < 8; index++) {
-        const std::string path =
-            "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
-        std::ifstream level_file(path + "level"), type_file(path + "type"),
-            size_file(path + "size");
-        int found = 0;
-        std::string type;
-        double kib = 0;
-        if (level_file >> found && type_file >> type && size_file >> kib && found == level &&
-            type != "Instruction")
-            return kib * 1024;
-    }
-    return 0;
-}
-
 /* Where so many bytes lie when they are used again and again. */
 level level_of(double bytes)
 {
-    static const double l1 = cache_bytes(1), l2 = cache_bytes(2), l3 = cache_bytes(3);
-    return bytes <= l1 ? L1 : bytes <= l2 ? L2 : bytes <= l3 ? L3 : DRAM;
+    const auto fits = [bytes](int level) {
+        return bytes <= 1024 * static_cast<double>(cache_kib(level));
+    };
+    return fits(1) ? L1 : fits(2) ? L2 : fits(3) ? L3 : DRAM;
 }
 
 const char *const level_names[] = {"L1", "L2", "L3", "DRAM"};
@@ -653,15 +637,6 @@ class report
     std::map<std::string, double> bf16_;
 };
 
-std::string cpu_model()
-{
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);)
-        if (line.compare(0, 10, "model name") == 0)
-            return line.substr(line.find(": ") + 2);
-    return "unknown CPU";
-}
-
 } // namespace
 
 int main(int argc, char **argv)
@@ -685,10 +660,9 @@ int main(int argc, char **argv)
     const std::vector<library> libraries =
         load_libraries(path != nullptr ? path : ROPE_BENCH_LIBRARY);
     const char *const commit = std::getenv("ROPE_BENCH_COMMIT");
-    std::printf("%s, L1d %.0f KiB, L2 %.0f KiB, L3 %.0f KiB; %s; librope %s, commit %s\n",
-                cpu_model().c_str(), cache_bytes(1) / 1024, cache_bytes(2) / 1024,
-                cache_bytes(3) / 1024, ROPE_BENCH_COMPILER, libraries[0].version_string(),
-                commit != nullptr ? commit : "unknown");
+    std::printf("%s, L1d %ld KiB, L2 %ld KiB, L3 %ld KiB; %s; librope %s, commit %s\n",
+                cpu_model().c_str(), cache_kib(1), cache_kib(2), cache_kib(3), ROPE_BENCH_COMPILER,
+                libraries[0].version_string(), commit != nullptr ? commit : "unknown");
     size_t measured = 0;
     for (const library &one : libraries)
         if (isa.empty() ? one.name != "scalar" && one.name != "auto" : one.name == isa) {

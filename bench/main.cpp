@@ -7,6 +7,7 @@
  * the commit for the record, ROPE_BENCH_PROGRESS=1 asks for a line of progress on standard error.
  */
 #include "case.h"
+#include "machine.h"
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <chrono>
@@ -14,11 +15,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
-#include <fstream>
 #include <map>
 #include <regex.h>
 #include <thread>
-#include <unistd.h>
 
 namespace
 {
@@ -84,7 +83,10 @@ pair_result measure_pairs(work &work)
 
 /* ---- Progress ----------------------------------------------------------------------------------- */
 
-/* Counts repetitions; Google Benchmark calls a case a few times more to find its iterations. */
+/*
+ * Google Benchmark looks for a number of iterations that takes --benchmark_min_time, and keeps it:
+ * it calls a case a few times before its first repetition and throws those results away.
+ */
 class progress
 {
   public:
@@ -95,19 +97,24 @@ class progress
         start_ = last_ = seconds();
     }
 
-    void step(const std::string &name, benchmark::IterationCount iterations)
+    /* Whether the result of a call that took `spent` seconds will be kept. */
+    bool is_repetition(const std::string &name, benchmark::IterationCount iterations, double spent)
     {
         auto &before = iterations_[name];
-        done_ += before == iterations ? 1 : 0;
+        const bool again = before == iterations;
         before = iterations;
+        return again || spent > 0.9 * min_time;
+    }
+
+    void step()
+    {
+        done_++;
         if (cases_ == 0 || seconds() - last_ < 2)
             return;
         last_ = seconds();
-        const size_t all = cases_ * std::max<size_t>(repetitions_ - 1, 1);
-        std::fprintf(
-            stderr, "\r%3.0f s: %zu of %zu cases begun, %2.0f %% done ", last_ - start_,
-            iterations_.size(), cases_,
-            std::min(100.0, 100.0 * static_cast<double>(done_) / static_cast<double>(all)));
+        const size_t all = std::max(cases_ * repetitions_, done_);
+        std::fprintf(stderr, "\r%3.0f s: %zu of %zu measurements, %2.0f %% ", last_ - start_, done_,
+                     all, 100.0 * static_cast<double>(done_) / static_cast<double>(all));
     }
 
     ~progress()
@@ -115,6 +122,8 @@ class progress
         if (cases_ != 0 && done_ != 0)
             std::fprintf(stderr, "\n");
     }
+
+    double min_time = 0.5; /* Google Benchmark's own choice */
 
   private:
     size_t cases_ = 0, repetitions_ = 1, done_ = 0;
@@ -150,8 +159,11 @@ void measure(benchmark::State &state, const library &library, const description 
     /* Begin with a fresh share of the CPU: Google Benchmark keeps the first number of iterations that took
      * long enough, also where that was because another process had the CPU. */
     std::this_thread::yield();
+    const double start = seconds();
     for (auto _ : state)
         work.run();
+    if (!shown.is_repetition(name, state.iterations(), seconds() - start))
+        return;
 
     const pair_result pair = measure_pairs(work);
     const double tokens = static_cast<double>(work.tokens());
@@ -162,26 +174,15 @@ void measure(benchmark::State &state, const library &library, const description 
     state.counters["roof_ratio"] = pair.ratio;
     state.counters["ns_per_token"] = benchmark::Counter(
         tokens * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
-    shown.step(name, state.iterations());
+    shown.step();
 }
 
 /* ---- Facts for the record ----------------------------------------------------------------------- */
 
-std::string first_line(const char *path, const char *key = "")
+std::string cache_size(int level)
 {
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);)
-        if (line.compare(0, std::strlen(key), key) == 0) {
-            const size_t colon = *key != '\0' ? line.find(": ") : std::string::npos;
-            return colon == std::string::npos ? line : line.substr(colon + 2);
-        }
-    return "unknown";
-}
-
-std::string cache_size(int name)
-{
-    const long bytes = sysconf(name);
-    return bytes > 0 ? std::to_string(bytes / 1024) + " KiB" : "unknown";
+    const long kib = cache_kib(level);
+    return kib > 0 ? std::to_string(kib) + " KiB" : "unknown";
 }
 
 void add_context(const std::vector<library> &libraries)
@@ -195,12 +196,12 @@ void add_context(const std::vector<library> &libraries)
     benchmark::AddCustomContext("rope_isa", sets);
     benchmark::AddCustomContext("rope_sleef", ROPE_BENCH_SLEEF);
     benchmark::AddCustomContext("rope_compiler", ROPE_BENCH_COMPILER);
-    benchmark::AddCustomContext("cpu_model", first_line("/proc/cpuinfo", "model name"));
+    benchmark::AddCustomContext("cpu_model", cpu_model());
     benchmark::AddCustomContext(
-        "governor", first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"));
-    benchmark::AddCustomContext("l1d", cache_size(_SC_LEVEL1_DCACHE_SIZE));
-    benchmark::AddCustomContext("l2", cache_size(_SC_LEVEL2_CACHE_SIZE));
-    benchmark::AddCustomContext("l3", cache_size(_SC_LEVEL3_CACHE_SIZE));
+        "governor", value_in("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", ""));
+    benchmark::AddCustomContext("l1d", cache_size(1));
+    benchmark::AddCustomContext("l2", cache_size(2));
+    benchmark::AddCustomContext("l3", cache_size(3));
 }
 
 } // namespace
@@ -234,6 +235,8 @@ int main(int argc, char **argv)
             repetitions = static_cast<size_t>(std::max(1, std::atoi(argv[i] + 24)));
         if (std::strncmp(argv[i], "--benchmark_filter=", 19) == 0)
             filter = argv[i] + 19;
+        if (std::strncmp(argv[i], "--benchmark_min_time=", 21) == 0)
+            shown.min_time = std::atof(argv[i] + 21);
     }
     benchmark::Initialize(&argc, argv);
     if (benchmark::ReportUnrecognizedArguments(argc, argv))

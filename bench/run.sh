@@ -14,7 +14,7 @@ set -eu
 cd "$(dirname "$0")/.."
 . bench/build.sh
 
-vector='(avx2|avx512|neon|auto)' mode=default output=''
+mode=default output=''
 repetitions=15 min_time=0.01
 while [ $# -gt 0 ]; do
     case $1 in
@@ -35,8 +35,10 @@ done
 case $mode in
 quick)
     repetitions=7 min_time=0.005
-    filter="^(apply|apply_rows|decode|table|row|call)/isa:$vector/dtype:(f32|bf16|f16)(/pair:[a-z]*)?"
-    filter="$filter/d:(128|2)(/hq:(32|1)/hkv:[08])?/seq:(1|128|2048|8192)/"
+    set='isa:(avx2|avx512|neon)/dtype' shape='d:128/hq:32/hkv:8/seq:(1|128|2048|8192)'
+    filter="^((apply|apply_rows|decode)/$set:(f32|bf16)/pair:half/$shape"
+    filter="$filter|apply/$set:(f32/pair:interleaved|f16/pair:half)/$shape"
+    filter="$filter|(table|row|call)/$set:f32/.*seq:(1|8192))/"
     ;;
 default)
     # All but: scalar beyond 512 tokens; the longest of what takes long; side jobs in interleaved pairs.
@@ -47,6 +49,7 @@ default)
 full) filter=all ;;
 esac
 
+echo "building in $build; its time does not count" >&2
 bench_build rope_bench
 export ROPE_BENCH_PROGRESS=1
 
@@ -54,8 +57,10 @@ if [ -z "$output" ]; then
     mkdir -p bench-results
     output=bench-results/$(date -u +%Y%m%dT%H%M%SZ)-$ROPE_BENCH_COMMIT.json
 fi
+started=$(date +%s)
 "$build/bench/rope_bench" "--benchmark_filter=$filter" "--benchmark_repetitions=$repetitions" \
     --benchmark_enable_random_interleaving=true "--benchmark_min_time=$min_time" \
     "--benchmark_out=$output" --benchmark_out_format=json "$@" >"$build.log"
+echo "measured in $(($(date +%s) - started)) s"
 echo "$output"
 echo "bench/dashboard.py bench-results/*.json makes the pages; bench/compare.py OLD NEW compares two runs"
