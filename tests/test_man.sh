@@ -207,5 +207,14 @@ cd "$pages" # where mandoc looks for the pages that others refer to
 if command -v mandoc >/dev/null; then
     mandoc -Tlint ./*.[13] || fail "mandoc -Tlint has remarks"
 else
-    echo "no mandoc: the form was not checked"
+    echo "no mandoc: its remarks were not asked for"
+fi
+# What most systems show pages with reads some lines otherwise.
+if command -v groff >/dev/null; then
+    for page in ./*.[13]; do
+        groff -mandoc -z -T utf8 -w all "$page"
+    done >"$work/remarks" 2>&1
+    none "groff has remarks" "$work/remarks"
+else
+    echo "no groff: its remarks were not asked for"
 fi
