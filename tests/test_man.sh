@@ -190,6 +190,18 @@ sed -n 's/^\.Ss rope \([a-z]*\)$/\1/p' "$pages/rope.1" | while read -r command; 
     esac
 done
 
+# The keys of rope config: those of models with a second rotation, a scaled query and a key of its own.
+for model in '{"model_type": "llama4_text", "head_dim": 128, "num_hidden_layers": 4}' \
+    '{"model_type": "deepseek_v3", "hidden_size": 8, "num_attention_heads": 2, "qk_nope_head_dim": 4,
+      "qk_rope_head_dim": 4, "num_hidden_layers": 1}' \
+    '{"model_type": "gemma4_vision", "hidden_size": 768, "num_attention_heads": 12, "num_hidden_layers": 1}'; do
+    echo "$model" >model.json
+    "$rope" config model.json >>json || fail "rope config: $model"
+done
+grep -oE '"[a-z_]+": ' json | tr -d '": ' | sort -u >keys
+awk '/^\.Ss / { config = $0 == ".Ss rope config" } config && (/^\.Va/ || /^\.It Va/)' "$pages/rope.1" |
+    grep -oE '[a-z_]{4,}' | sort -u | diff keys - >difference || fail "rope.1: keys of rope config: $(cat difference)"
+
 # ---- Installed -------------------------------------------------------------------------------------
 
 # Each name has a file, so that man(1) finds it without an index.
