@@ -26,7 +26,7 @@
 
     /* ---- Scales and axes -------------------------------------------------------------------- */
 
-    /* From values to pixels; logarithmic ones step 1, 2, 5, 10. */
+    /* From values to pixels; logarithmic ones step 1, 2, 5, 10, finer in short ranges. */
     const scale = (values, from, to, logarithmic) => {
         let low = Math.min(...values), high = Math.max(...values);
         const ticks = [];
@@ -34,8 +34,10 @@
             low = Math.min(low, high / 1.5);
             low /= 1.08;
             high *= 1.08;
+            const digits = high / low > 8 ? [1, 2, 5] : high / low > 3 ? [1, 1.5, 2, 3, 5, 7]
+                : [1, 1.2, 1.4, 1.6, 1.8, 2, 2.5, 3, 4, 5, 6, 7, 8];
             for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++)
-                for (const digit of [1, 2, 5]) ticks.push(digit * 10 ** power);
+                for (const digit of digits) ticks.push(digit * 10 ** power);
         } else {
             const margin = Math.max((high - low) * 0.12, high * 0.01);
             low -= margin;
@@ -79,8 +81,8 @@
 
     /* One chart: a line per set over log2 of the length; index 1 is throughput, 5 the ratio. */
     const lengthChart = (series, lengths, index, label, choose) => {
-        const width = 380, height = index === 1 ? 230 : 150;
-        const edges = { left: 42, right: width - 10, top: 22, bottom: height - 24 };
+        const width = 380, height = index === 1 ? 245 : 165;
+        const edges = { left: 42, right: width - 10, top: 22, bottom: height - 38 };
         const shown = series.flatMap((s) => s.points.map((p) => p.values[index])).concat(
             index === 1 ? series.flatMap((s) => s.points.map((p) => p.values[4])) : [1])
             .filter((v) => v !== null);
@@ -90,7 +92,9 @@
             : edges.left + 12 + (edges.right - edges.left - 24) * (Math.log2(n) - first) / (last - first);
         const chart = frame(width, height, y, label, edges);
         for (const n of lengths)
-            chart.append(svg("text", { x: x(n), y: height - 8, "text-anchor": "middle" }, tokens(n)));
+            chart.append(svg("text", { x: x(n), y: height - 22, "text-anchor": "middle" }, tokens(n)));
+        chart.append(svg("text", { x: (edges.left + edges.right) / 2, y: height - 6,
+            "text-anchor": "middle" }, "tokens"));
         if (index === 5)
             chart.append(svg("line", { class: "axis dashed", x1: edges.left, x2: edges.right,
                 y1: y.place(1), y2: y.place(1) }));
@@ -110,6 +114,13 @@
         return chart;
     };
 
+    /* "f32, half, 32 + 8 heads x 128"; keys that it does not know follow as they are. */
+    const titleOf = ({ job, isa, seq, dtype, pair, hq, hkv, d, ...others }) => {
+        const heads = hq === undefined ? "d " + d : `${hq} + ${hkv} heads x ${d}`;
+        return [dtype, pair, d && heads, ...Object.entries(others).map(([k, v]) => k + " " + v)]
+            .filter((word) => word).join(", ");
+    };
+
     const panels = (job, run, choose) => {
         const groups = new Map();
         for (const { name, points } of data.cells) {
@@ -117,8 +128,7 @@
             const values = points.find((p) => p[0] === run);
             const length = Number(keys.seq);
             if (keys.job !== job || !values || !(length > 0)) continue;
-            const title = Object.entries(keys).filter(([k]) => !["job", "isa", "seq"].includes(k))
-                .map(([k, v]) => k + " " + v).join(", ") || job;
+            const title = titleOf(keys) || job;
             const set = keys.isa || "";
             if (!groups.has(title)) groups.set(title, new Map());
             const sets = groups.get(title);
@@ -152,10 +162,10 @@
 
     /* ---- History of one cell ---------------------------------------------------------------- */
 
-    const MEANING = { slower: "slower", faster: "faster", limit: "limit moved" };
+    const MEANING = { slower: "slower", faster: "faster", limit: "machine changed" };
 
     /* Two charts over the same runs: the cell, and below it the limit in a scale of its own. */
-    const historyCharts = (machine, name) => {
+    const historyCharts = (machine, name, chosen) => {
         const cell = data.cells.find((c) => c.machine === machine && c.name === name);
         if (!cell) return [make("p", {}, "No run of this machine has it.")];
         const { unit, keys } = data.names[name];
@@ -164,8 +174,8 @@
         const left = 46, right = width - 12;
         const step = (right - left - 16) / Math.max(points.length - 1, 1);
         const x = (i) => points.length === 1 ? (left + right) / 2 : left + 8 + step * i;
-        const chart = (height, indices, label) => {
-            const edges = { left, right, top: 34, bottom: height - 26 };
+        const chart = (height, below, indices, label) => {
+            const edges = { left, right, top: 34, bottom: height - below };
             const values = points.flatMap((p) => indices.map((i) => p[i])).filter((v) => v !== null);
             const y = scale(values, edges.bottom, edges.top, false);
             const line = (index) => points.map((p, i) => [p, i]).filter(([p]) => p[index] !== null)
@@ -173,9 +183,9 @@
             return { edges, y, line, node: frame(width, height, y, label, edges) };
         };
 
-        const top = chart(260, [1, 2, 3], unit);
+        const top = chart(280, 42, [1, 2, 3], unit);
         top.node.append(
-            svg("path", { class: "band", d: path(top.line(3).concat(top.line(2).reverse())) + "Z" }),
+            svg("path", { class: "band f" + colour(keys.isa), d: path(top.line(3).concat(top.line(2).reverse())) + "Z" }),
             svg("path", { class: "series s" + colour(keys.isa), d: path(top.line(1)) }));
         for (const change of data.changes.filter((c) => c.machine === machine && c.name === name)) {
             const at = x(points.findIndex((p) => p[0] === change.run)) - step / 2;
@@ -191,26 +201,37 @@
             const run = data.runs[p[0]];
             top.node.append(dot(x(i), top.y.place(p[1]), keys.isa,
                 `${run.commit}  ${day(run.date)}\n${short(p[1])} ${unit} (${short(p[2])} to ${short(p[3])})` +
-                `, limit ${short(p[4])}`));
+                `, limit ${short(p[4])}, time / limit ${short(p[5])}`));
+            if (p[0] === chosen)
+                top.node.append(svg("circle", { class: "ring", cx: x(i), cy: top.y.place(p[1]), r: 7 }));
         });
-        const every = Math.ceil(points.length / Math.max(2, Math.floor(width / 110)));
-        points.forEach((p, i) => {
-            if (i % every === 0)
-                top.node.append(svg("text", { x: x(i), y: top.edges.bottom + 18,
-                    "text-anchor": i === 0 ? "start" : i + every >= points.length ? "end" : "middle" },
-                    data.runs[p[0]].commit.slice(0, 10)));
-        });
+        /* Commit and day under every so many points, from the newest back, where there is room. */
+        const every = Math.ceil(90 / Math.max(step, 1));
+        for (let i = points.length - 1; i >= 0; i -= every) {
+            const at = Math.min(Math.max(x(i), left + 20), right - 32);
+            for (const [row, text] of [data.runs[points[i][0]].commit.slice(0, 8),
+                data.runs[points[i][0]].date.slice(0, 10)].entries())
+                top.node.append(svg("text", { x: at, y: top.edges.bottom + 17 + 15 * row,
+                    "text-anchor": "middle" }, text));
+        }
         if (!points.some((p) => p[4] !== null)) return [top.node];
-        const below = chart(120, [4], "limit, " + unit);
+        const below = chart(110, 8, [4], "limit, " + unit);
         below.node.append(svg("path", { class: "series dashed plain", d: path(below.line(4)) }));
         return [top.node, below.node];
     };
 
     /* ---- Tables ----------------------------------------------------------------------------- */
 
-    const table = (heads, rows) => make("div", { class: "scroll" }, make("table", {},
-        make("thead", {}, make("tr", {}, ...heads.map((head) => make("th", { scope: "col" }, head)))),
-        make("tbody", {}, ...rows)));
+    /* In a narrow window every row is a card, whose lines have the name of their column. */
+    const table = (heads, rows) => {
+        for (const row of rows)
+            [...row.cells].forEach((cell, i) => { cell.dataset.head = heads[i]; });
+        const isNumber = (i) => rows[0].cells[i].classList.contains("number");
+        return make("div", { class: rows.length > 10 ? "scroll long" : "scroll" }, make("table", {},
+            make("thead", {}, make("tr", {}, ...heads.map((head, i) =>
+                make("th", { scope: "col", class: isNumber(i) ? "number" : "" }, head)))),
+            make("tbody", {}, ...rows)));
+    };
 
     const changesTable = (machine, choose) => {
         const rows = data.changes.filter((c) => c.machine === machine).slice(0, 10).map((change) => {
@@ -219,11 +240,13 @@
             link.addEventListener("click", () => choose(change.name));
             return make("tr", {}, make("td", { class: change.kind }, MEANING[change.kind]),
                 make("td", { class: "number " + change.kind }, percent(change.step)),
-                make("td", { class: "number" }, change.limit === null ? "-" : percent(change.limit)),
-                make("td", {}, run.commit), make("td", {}, day(run.date)), make("td", {}, link));
+                ...[change.limit, change.ratio].map((value) =>
+                    make("td", { class: "number" }, value === null ? "-" : percent(value))),
+                make("td", {}, run.commit), make("td", {}, day(run.date)),
+                make("td", { class: "name" }, link));
         });
         return rows.length
-            ? table(["", "throughput", "limit", "first with it", "run", "benchmark"], rows)
+            ? table(["change", "throughput", "limit", "time / limit", "first with it", "run", "benchmark"], rows)
             : make("p", {}, "None found. It takes at least 8 runs of one machine to find one.");
     };
 
@@ -242,10 +265,14 @@
         select.addEventListener("change", action);
         return { select, field: make("label", {}, label, select) };
     };
-    /* Keeps the choice where it is still there. */
+    /* Keeps the choice where it is still there.  Options may have a group: [value, text, group]. */
     const offer = (select, options, fallback) => {
         const before = select.value;
-        select.replaceChildren(...options.map(([value, text]) => make("option", { value }, text)));
+        select.replaceChildren(...unique(options.map(([, , group]) => group)).flatMap((group) => {
+            const members = options.filter((option) => option[2] === group)
+                .map(([value, text]) => make("option", { value }, text));
+            return group === undefined ? members : [make("optgroup", { label: group }, ...members)];
+        }));
         select.value = options.some(([value]) => value === before) ? before : fallback;
     };
 
@@ -264,9 +291,12 @@
         history.scrollIntoView({ block: "center" });
     };
     const drawHistory = () =>
-        history.replaceChildren(...historyCharts(machine.select.value, cell.select.value));
-    const draw = () =>
+        history.replaceChildren(...historyCharts(machine.select.value, cell.select.value,
+            Number(commit.select.value)));
+    const draw = () => {
         grid.replaceChildren(...panels(job.select.value, Number(commit.select.value), choose));
+        drawHistory();
+    };
     const fill = () => {
         const name = machine.select.value;
         const own = data.cells.filter((c) => c.machine === name).map((c) => c.name);
@@ -277,9 +307,9 @@
         offer(job.select, jobs.map((j) => [j, j]), jobs[0]);
         const ours = data.changes.filter((c) => c.machine === name);
         const changed = ours.find((c) => c.kind !== "limit") || ours[0];
-        offer(cell.select, own.map((n) => [n, n]), changed ? changed.name : own[0]);
+        offer(cell.select, own.map((n) => [n, n, data.names[n].keys.job]),
+            changed ? changed.name : own[0]);
         draw();
-        drawHistory();
         changes.replaceChildren(changesTable(name, choose));
         runs.replaceChildren(runsTable(name));
     };
@@ -295,8 +325,9 @@
             "time of the machine's limit for the same bytes, measured in turn with it. Medians."),
         legend(), grid,
         make("h2", {}, "History"),
-        make("p", {}, "Median and interquartile band of each run. Marks show changes; grey: the limit " +
-            "moved too, so the machine changed and not the library."),
+        make("p", {}, "Median and interquartile band of each run; the ring is the run chosen above. Marks " +
+            "show changes: red slower, green faster, grey where the limit moved too, so that the " +
+            "machine changed and not the library."),
         make("div", { class: "controls" }, cell.field), history,
         make("h2", {}, "Last 10 changes"), changes,
         make("h2", {}, "Runs"), runs);

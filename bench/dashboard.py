@@ -61,8 +61,9 @@ def cell(row):
 def find_changes(points):
     """Change points of one cell.  `points` is [(run, cell)], oldest first.
 
-    Throughput decides where.  Where the limit measured in the same runs made at least half of the step
-    itself, it is the machine that changed: kind "limit", neither faster nor slower.
+    Throughput decides where.  It is the machine that changed (kind "limit", neither faster nor slower)
+    where the limit measured in the same runs made at least half of the step itself, or where the time
+    over the limit, measured in turn with it, did not follow by half of it.
     """
     if len(points) < FEWEST:
         return []
@@ -76,15 +77,19 @@ def find_changes(points):
             sides = [[c[index] for _, c in side if c[index] is not None] for side in (old, new)]
             return median(sides[1]) / median(sides[0]) if all(sides) else None
 
-        change, limit = step(0), step(3)
+        change, limit, ratio = step(0), step(3), step(4)
         if abs(change - 1) < SMALLEST:
             continue
         kind = "faster" if change > 1 else "slower"
-        if limit is not None and (limit - 1) * (change - 1) > 0:
-            if abs(limit - 1) >= abs(change - 1) / 2:
-                kind = "limit"
-        found.append({"run": points[place][0], "step": significant(change - 1),
-                      "limit": None if limit is None else significant(limit - 1), "kind": kind})
+        half = abs(change - 1) / 2
+        direction = 1 if change > 1 else -1
+        if limit is not None and (limit - 1) * direction >= half:
+            kind = "limit"
+        if ratio is not None and (1 / ratio - 1) * direction < half:
+            kind = "limit"
+        found.append({"run": points[place][0], "kind": kind, "step": significant(change - 1),
+                      "limit": None if limit is None else significant(limit - 1),
+                      "ratio": None if ratio is None else significant(ratio - 1)})
     return found
 
 

@@ -110,7 +110,8 @@ class Run:
     def machine(self):
         """What may be compared: the CPU by name, its number of cores and its caches."""
         model = self.context.get("cpu_model") or self.context.get("host_name") or "unknown"
-        details = [self.context[key] for key in ("num_cpus", "l3") if key in self.context]
+        details = [text.format(self.context[key])
+                   for key, text in (("num_cpus", "{} CPUs"), ("l3", "L3 {}")) if key in self.context]
         return f"{model} ({', '.join(details)})" if details else model
 
     @property

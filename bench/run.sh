@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 . bench/build.sh
 
 mode=default output=''
-repetitions=15 min_time=0.01
+repetitions=15 min_time=0.005
 while [ $# -gt 0 ]; do
     case $1 in
     --quick) mode=quick ;;
@@ -34,7 +34,7 @@ while [ $# -gt 0 ]; do
 done
 case $mode in
 quick)
-    repetitions=7 min_time=0.005
+    repetitions=7
     set='isa:(avx2|avx512|neon)/dtype' shape='d:128/hq:32/hkv:8/seq:(1|128|2048|8192)'
     filter="^((apply|apply_rows|decode)/$set:(f32|bf16)/pair:half/$shape"
     filter="$filter|apply/$set:(f32/pair:interleaved|f16/pair:half)/$shape"

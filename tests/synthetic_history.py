@@ -4,6 +4,7 @@
 
 Every file has the form of Google Benchmark 1.7.1 and says "synthetic" in its context.  The curves are
 formulas, not measurements; known steps are put in at known runs."""
+import hashlib
 import json
 import math
 import os
@@ -13,6 +14,10 @@ import sys
 LENGTHS = (1, 16, 128, 512, 2048, 8192, 32768)
 SETS = {"scalar": 9.0, "avx2": 62.0, "avx512": 90.0}  # GB/s in the middle of the curve
 HOSTILE = '<script>alert(1)</script>"\'><img src=x onerror=alert(2)>\u202e|`&amp;\n\x1b[31m</script'
+
+
+def commit_of(run):
+    return hashlib.sha256(str(run).encode()).hexdigest()[:12]
 
 
 def context(run, machine="Synthetic CPU", commit=None):
@@ -28,9 +33,10 @@ def context(run, machine="Synthetic CPU", commit=None):
         "load_avg": [0.0, 0.0, 0.0],
         "library_build_type": "debug",
         "rope_version": "0.0.0",
-        "rope_commit": commit or f"{run:012x}",
+        "rope_commit": commit or commit_of(run),
         "rope_isa": "scalar avx2 avx512",
         "rope_sleef": "none",
+        "rope_compiler": "none",
         "cpu_model": machine,
     }
 
@@ -80,6 +86,13 @@ def document(run, step=lambda name, run: (1.0, 1.0), noise=0.02, repetitions=5, 
                         roof = 110.0 * curve * roof_faster * run_noise
                         rows.append(entry(name, repetition, repetitions, gbps, roof, tokens, size))
     return {"context": context(run, machine), "benchmarks": rows}
+
+
+def series(seed, runs, noise, step_at=None, step=1.0):
+    """One cell over `runs` runs: log-normal noise around 100 GB/s, times `step` from run step_at on."""
+    generator = random.Random(f"series {seed}")
+    return [100 * math.exp(generator.gauss(0, noise)) *
+            (step if step_at is not None and run >= step_at else 1) for run in range(runs)]
 
 
 SLOWER = "apply/isa:avx2/dtype:f32/pair:half/d:128/hq:32/hkv:8/seq:2048/real_time"

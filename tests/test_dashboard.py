@@ -10,7 +10,6 @@ import json
 import math
 import os
 import pathlib
-import random
 import re
 import sys
 import tempfile
@@ -29,12 +28,6 @@ import dashboard  # noqa: E402
 import results  # noqa: E402
 import stats  # noqa: E402
 import synthetic_history as synthetic  # noqa: E402
-
-
-def noisy(seed, length, noise, step_at=None, step=1.0):
-    generator = random.Random(seed)
-    return [100 * math.exp(generator.gauss(0, noise)) *
-            (step if step_at is not None and i >= step_at else 1) for i in range(length)]
 
 
 def call(tool, *arguments):
@@ -84,21 +77,43 @@ class Statistics(unittest.TestCase):
         self.assertAlmostEqual(p, math.erfc((6 - 0.5) / math.sqrt(spread) / math.sqrt(2)), places=12)
         self.assertEqual(stats.mann_whitney([2, 2], [2, 2])[1], 1.0)
 
+    def found(self, values):
+        """The runs that the dashboard marks in a synthetic history, whose limit stays where it is."""
+        points = [(run, [value, value, value, 200.0, 200.0 / value]) for run, value in enumerate(values)]
+        return [(change["run"], change["kind"]) for change in dashboard.find_changes(points)]
+
     def test_steps_are_found(self):
-        """A 5 % step at 2 % noise, 30 runs before it and 10 after: in at least 9 of 10 histories."""
-        for step in (0.95, 1.05):
-            found = 0
-            for seed in range(30):
-                places = stats.change_points(noisy(seed, 40, 0.02, 30, step))
-                found += any(abs(place - 30) <= 4 for place in places)
-            self.assertGreaterEqual(found, 27, f"step {step}")
+        """A 5 % step at 2 % noise after 30 runs: 10 runs later it is marked, in at least 9 of 10
+        histories, within four runs of where it is, and in its colour."""
+        for step, kind in ((0.95, "slower"), (1.05, "faster")):
+            found = sum(any(abs(run - 30) <= 4 and what == kind for run, what in
+                            self.found(synthetic.series(seed, 40, 0.02, 30, step)))
+                        for seed in range(60))
+            self.assertGreaterEqual(found, 54, f"step {step}")
 
     def test_no_change_no_alarm(self):
-        alarms = sum(bool(stats.change_points(noisy(1000 + seed, 40, 0.02))) for seed in range(60))
+        """40 runs at 2 % noise without a change: at most one mark in 60 histories."""
+        alarms = sum(bool(self.found(synthetic.series(seed, 40, 0.02))) for seed in range(60))
         self.assertLessEqual(alarms, 1)
 
+    def test_steps_of_the_machine_are_grey(self):
+        """The same step in the limit, and in the throughput alone while the time over the limit stays:
+        neither is the library's."""
+        values = synthetic.series(1, 40, 0.01, 30, 0.9)
+        limit = synthetic.series(2, 40, 0.01, 30, 0.9)
+        for points in ([[v, v, v, 2 * l, 2 * l / v] for v, l in zip(values, limit)],
+                       [[v, v, v, 200.0, 2.0] for v in values],
+                       [[v, v, v, 2 * l, None] for v, l in zip(values, limit)]):
+            changes = dashboard.find_changes(list(enumerate(points)))
+            self.assertEqual([change["kind"] for change in changes], ["limit"])
+        for ratio in (True, False):
+            changes = dashboard.find_changes(
+                [(run, [v, v, v, 200.0, 200 / v if ratio else None]) for run, v in enumerate(values)])
+            self.assertEqual([change["kind"] for change in changes], ["slower"])
+
     def test_two_steps(self):
-        values = noisy(5, 20, 0.01) + noisy(6, 20, 0.01, 0, 1.1) + noisy(7, 20, 0.01, 0, 0.9)
+        values = [value for seed, step in ((5, 1), (6, 1.1), (7, 0.9))
+                  for value in synthetic.series(seed, 20, 0.01, 0, step)]
         self.assertEqual(stats.change_points(values), [20, 40])
 
     def test_few_points(self):
@@ -249,20 +264,29 @@ class Converting(InDirectory):
                 self.assertEqual(set(values), {"value", "lower_value", "upper_value"})
                 self.assertLessEqual(values["lower_value"], values["value"])
                 self.assertLessEqual(values["value"], values["upper_value"])
-        self.assertAlmostEqual(rows[synthetic.SLOWER]["latency"]["value"],
-                               self.median_of(synthetic.SLOWER, "real_time"))
+            self.assertEqual(set(measures), {"throughput", "latency", "limit-ratio"})
+        own = rows[synthetic.SLOWER]
+        for measure, field, scale in (("latency", "real_time", 1), ("limit-ratio", "roof_ratio", 1),
+                                      ("throughput", "bytes_per_second", 1e-9)):
+            self.assertAlmostEqual(own[measure]["value"],
+                                   self.median_of(synthetic.SLOWER, field) * scale)
 
     def test_lnt(self):
         report = json.loads(self.convert("lnt"))
         self.assertEqual(report["format_version"], "2")
         self.assertRegex(report["machine"]["name"], r"^[A-Za-z0-9_.-]+$")
-        self.assertEqual(report["run"]["llvm_project_revision"], f"{3:012x}")
+        self.assertEqual(report["run"]["llvm_project_revision"], synthetic.commit_of(3))
         self.assertEqual(report["run"]["start_time"], "2001-01-04T12:00:00")
         self.assertEqual(len(report["tests"]), 85)
         test = next(test for test in report["tests"] if test["name"] == synthetic.SLOWER)
         self.assertEqual(len(test["execution_time"]), 5)
-        self.assertAlmostEqual(stats.median(test["execution_time"]) * 1e9,
-                               self.median_of(synthetic.SLOWER, "real_time"))
+        own = [row for row in self.document["benchmarks"] if row["name"] == synthetic.SLOWER]
+        for ours, row in zip(test["execution_time"], own):
+            self.assertAlmostEqual(ours, row["real_time"] * 1e-9)
+        for ours, row in zip(test["score"], own):
+            self.assertAlmostEqual(ours, row["bytes_per_second"] * 1e-9)
+        self.assertEqual(set(test), {"name", "execution_time", "score"})
+        self.assertEqual(set(report), {"format_version", "machine", "run", "tests"})
         report = json.loads(self.convert("lnt", "--lnt-order-field", "run_order", "--lnt-order", "17"))
         self.assertEqual(report["run"]["run_order"], "17")
 
@@ -275,6 +299,11 @@ class Converting(InDirectory):
             self.assertRegex(line, form)
         self.assertTrue(rows[0].startswith(
             "BenchmarkApply/isa=scalar/dtype=f32/pair=half/d=128/hq=32/hkv=8/seq=1/real_time "), rows[0])
+        first = self.document["benchmarks"][0]
+        _, iterations, time, _, rate, _ = rows[0].split()
+        self.assertEqual(int(iterations), first["iterations"])
+        self.assertAlmostEqual(float(time) / first["real_time"], 1, places=5)
+        self.assertAlmostEqual(float(rate) / first["bytes_per_second"], 1, places=5)
         for line in lines:
             self.assertRegex(line, r"^(Benchmark\S+ .*|[a-z]+: .*|)$")
 
@@ -363,6 +392,24 @@ class InBrowser(Pages):
                 .map((n) => parseFloat(shown(n).fontSize) * (n.ownerSVGElement
                     ? n.ownerSVGElement.getBoundingClientRect().width / n.ownerSVGElement.viewBox.baseVal.width
                     : 1))),
+            labels: [...document.querySelectorAll("figure svg")].map(
+                (chart) => [...chart.querySelectorAll("text")].map((t) => t.textContent)),
+            clipped: [...document.querySelectorAll("svg text")].filter((t) => {
+                const box = t.getBoundingClientRect(), all = t.ownerSVGElement.getBoundingClientRect();
+                return box.left < all.left - 1 || box.right > all.right + 1 || box.top < all.top - 1 ||
+                    box.bottom > all.bottom + 1;
+            }).map((t) => t.textContent),
+            overlapping: [...document.querySelectorAll("main svg")].flatMap((chart) => {
+                const boxes = [...chart.querySelectorAll("text")].map(
+                    (t) => [t.textContent, t.getBoundingClientRect()]);
+                return boxes.flatMap(([a, p], i) => boxes.slice(i + 1).filter(([, q]) =>
+                    p.left < q.right && q.left < p.right && p.top + 2 < q.bottom && q.top + 2 < p.bottom)
+                    .map(([b]) => a + " over " + b));
+            }),
+            cut: [...document.querySelectorAll("td")].filter((cell) => {
+                const box = cell.getBoundingClientRect();
+                return box.left < 0 || box.right > innerWidth + 1;
+            }).length,
             bold: document.querySelectorAll("b, img, script:not(body > script)").length,
         };
     })()"""
@@ -388,6 +435,13 @@ class InBrowser(Pages):
                     self.assertEqual((page["panels"], page["charts"]), (4, 8))
                     self.assertEqual(page["dashed"], 12)
                     self.assertGreaterEqual(page["small"], 9, "text too small to read")
+                    # Each axis with its unit; nothing cut off, nothing over anything else.
+                    for unit, labels in zip(["GB/s", "time / limit"] * 4, page["labels"]):
+                        self.assertIn(unit, labels)
+                        self.assertIn("tokens", labels)
+                    self.assertEqual(page["clipped"], [])
+                    self.assertEqual(page["overlapping"], [])
+                    self.assertEqual(page["cut"], 0)
                     self.assertIn(page["changes"], range(3, 6))
                     self.assertEqual(page["bold"], 0)
                     self.assertEqual(len([l for l in page["links"] if "/raw/" in l]), 40)
