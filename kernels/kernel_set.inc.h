@@ -67,6 +67,7 @@ enum {
 #include "add.inc.h"
 #include "rotate.inc.h"
 #include "rows.inc.h"
+#include "run.inc.h"
 #undef T
 #define T f64
 #include "add.inc.h"
@@ -78,12 +79,14 @@ enum {
 #include "add.inc.h"
 #include "rotate.inc.h"
 #include "rows.inc.h"
+#include "run.inc.h"
 #include "widen.inc.h"
 #undef T
 #define T bf16
 #include "add.inc.h"
 #include "rotate.inc.h"
 #include "rows.inc.h"
+#include "run.inc.h"
 #include "widen.inc.h"
 #undef T
 
@@ -107,6 +110,7 @@ const struct rope_kernels PASTE(rope_kernels, ISA) = {
                {DTYPES(unfused_half), DTYPES(unfused_half_to_interleaved),
                 DTYPES(unfused_interleaved_to_half), DTYPES(unfused_interleaved)}},
     .rows = DTYPES(rows),
+    .run = {SLOT(run, f32), NULL, SLOT(run, f16), SLOT(run, bf16)},
     .direct = DTYPES(direct),
     .direct_f32 = DTYPES(direct_f32),
     .widen = {NULL, NULL, SLOT(widen, f16), SLOT(widen, bf16)},

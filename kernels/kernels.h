@@ -27,7 +27,7 @@ enum rope_kernel_arith { RK_FUSED, RK_EAGER, RK_UNFUSED, RK_ARITHS };
 enum { RK_MAX_PAIRS = 256 };
 
 /*
- * One token, all its heads: pairs (x, y) -> (x c - y s, y c + x s).
+ * Some tokens, all their heads: pairs (x, y) -> (x c - y s, y c + x s).
  *   fused: fma(x, c, -(y s)), fma(x, s, y c) in reals, rounded once on store
  *   eager: both products and the sum rounded to the element type
  *   unfused: both products and the sum in reals, rounded once on store
@@ -39,10 +39,17 @@ struct rope_rotate_args {
     ptrdiff_t src_stride; /* bytes from head to head */
     ptrdiff_t dst_stride;
     size_t heads;
-    size_t pairs;    /* <= RK_MAX_PAIRS */
-    size_t src_half; /* half-split source: elements from x to y */
-    size_t dst_half; /* half-split destination: elements from x to y */
-    const void *cos; /* reals[pairs] */
+    size_t tokens;
+    ptrdiff_t src_step; /* bytes from token to token */
+    ptrdiff_t dst_step;
+    ptrdiff_t row_step; /* bytes from one token's row to the next one's, in cos and in sin */
+    size_t pairs;       /* <= RK_MAX_PAIRS */
+    size_t src_half;    /* half-split source: elements from x to y */
+    size_t dst_half;    /* half-split destination: elements from x to y */
+    ptrdiff_t
+        ahead; /* bytes from a head to one to ask the caches for; 0 = ask for none.  A hint: the
+                        address need not exist */
+    const void *cos; /* reals[pairs], of the first token */
     const void *sin;
 };
 typedef void rope_rotate_fn(const struct rope_rotate_args *args);
@@ -88,6 +95,28 @@ struct rope_rows_args {
     const struct rope_rows_mix
         *mix; /* several axes, which take the place of sin_scale, table_* and position; or NULL */
 };
+
+/*
+ * A run of rows as slot `rows` makes them from two factors, in the separate layout: nearly all rows are
+ * these.  Row r is fine[r] times coarse[r], whose sines stand sin_at doubles behind their cosines; then
+ * times cos_scale and sin_scale[r], unless `unit` says that all of these are 1.
+ */
+enum { RK_RUN = 16 };
+struct rope_run_args {
+    void *cos; /* of row 0 */
+    void *sin;
+    ptrdiff_t step; /* bytes from row to row */
+    int stream;     /* as in rope_rows_args */
+    int unit;
+    size_t pairs;
+    size_t rows; /* 1..RK_RUN */
+    size_t sin_at;
+    const double *fine[RK_RUN];
+    const double *coarse[RK_RUN];
+    double cos_scale;
+    double sin_scale[RK_RUN];
+};
+typedef void rope_run_fn(const struct rope_run_args *args);
 
 /*
  * Positions of several axes: each pair takes the tables, the sign of the sine and the position of
@@ -146,6 +175,7 @@ typedef void rope_add_fn(const struct rope_add_args *args);
 struct rope_kernels {
     rope_rotate_fn *rotate[RK_ARITHS][RK_PAIRINGS][RK_DTYPES];
     rope_rows_fn *rows[RK_DTYPES];
+    rope_run_fn *run[RK_DTYPES]; /* NULL for f64 */
     rope_rows_fn *direct[RK_DTYPES];
     rope_rows_fn *direct_f32[RK_DTYPES];
     rope_widen_fn *widen[RK_DTYPES]; /* f16 and bf16; NULL for f32 and f64 */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Body: one token, all its heads.  The row stays in registers (or in a small local array) over the
+ * Body: tokens, all their heads.  A token's row stays in registers (or in a small local array) over the
  * heads. Parameters: T, the dtype; KERNEL and V of kernel_set.inc.h.
  */
 
@@ -53,15 +53,15 @@ RV V(block) KERNEL(rotate_row)(const V(real) * row, size_t n, int from)
 }
 
 /*
- * blocks whole blocks and `tail` more pairs of every head.  `fixed` says that both are constants,
- * that the heads are rotated in place and that x and y stand `pairs` apart: the row then lives in
- * registers and one pointer is left to keep.
+ * The heads of one token; blocks whole blocks and `tail` more pairs of each.  `fixed` says that both are
+ * constants, that the heads are rotated in place and that x and y stand `pairs` apart: the row then
+ * lives in registers and one pointer is left to keep.
  */
-RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, size_t tail, int from,
-                             int to, int arith, int fixed)
+RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, const char *src_head, char *dst_head,
+                             const V(real) * cos_row, const V(real) * sin_row, size_t blocks,
+                             size_t tail, int from, int to, int arith, int fixed)
 {
-    const size_t width = V(WIDTH);
-    const V(real) *cos_row = a->cos, *sin_row = a->sin;
+    const size_t width = V(WIDTH), pairs = blocks * width + tail;
     V(block) c[RK_MAX_PAIRS / V(WIDTH) + 1], s[RK_MAX_PAIRS / V(WIDTH) + 1];
     for (size_t b = 0; b < blocks; b++) {
         c[b] = KERNEL(rotate_row)(cos_row + b * width, width, from);
@@ -73,14 +73,16 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, si
     }
 
     /* what args holds could be overwritten by a store to dst, for all the compiler knows */
-    const size_t half_in = fixed ? blocks * width + tail : a->src_half;
-    const size_t half_out = fixed ? blocks * width + tail : a->dst_half;
-    const ptrdiff_t src_stride = a->src_stride, dst_stride = a->dst_stride;
-    const char *src_head = a->src;
-    char *dst_head = a->dst;
+    const size_t half_in = fixed ? pairs : a->src_half;
+    const size_t half_out = fixed ? pairs : a->dst_half;
+    const size_t span = (from == RK_HALF ? half_in + pairs : 2 * pairs) * sizeof(V(elem));
+    const ptrdiff_t src_stride = a->src_stride, dst_stride = a->dst_stride, ahead = a->ahead;
     for (size_t heads = a->heads; heads != 0; heads--) {
         V(elem) *dst = (void *)dst_head;
         const V(elem) *src = fixed ? dst : (const void *)src_head;
+        if (ahead != 0)
+            for (size_t at = 0; at < span; at += 64)
+                rv_prefetch(fixed ? dst_head : src_head, ahead + (ptrdiff_t)at);
         for (size_t b = 0; b < blocks; b++) {
             const size_t i = b * width;
             KERNEL(rotate_step)(src, half_in, dst, half_out, i, width, c[b], s[b], from, to, arith);
@@ -95,61 +97,79 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, size_t blocks, si
     }
 }
 
+RV void KERNEL(rotate_tokens)(const struct rope_rotate_args *a, size_t blocks, size_t tail,
+                              int from, int to, int arith, int fixed)
+{
+    const char *src = a->src, *cos_row = a->cos, *sin_row = a->sin;
+    char *dst = a->dst;
+    const ptrdiff_t src_step = a->src_step, dst_step = a->dst_step, row_step = a->row_step;
+    for (size_t tokens = a->tokens; tokens != 0; tokens--) {
+        KERNEL(rotate_heads)
+        (a, src, dst, (const void *)cos_row, (const void *)sin_row, blocks, tail, from, to, arith,
+         fixed);
+        src += src_step;
+        dst += dst_step;
+        cos_row += row_step;
+        sin_row += row_step;
+    }
+}
+
 RV void KERNEL(rotate_any)(const struct rope_rotate_args *a, int from, int to, int arith)
 {
     const size_t blocks = a->pairs / V(WIDTH), tail = a->pairs % V(WIDTH);
     const int plain = a->src == a->dst && a->src_stride == a->dst_stride &&
-                      a->src_half == a->pairs && a->dst_half == a->pairs;
+                      a->src_step == a->dst_step && a->src_half == a->pairs &&
+                      a->dst_half == a->pairs;
     if (V(WIDTH) > 2 && from == to && arith == RK_FUSED && plain && a->pairs * 4 % V(WIDTH) == 0) {
         switch (a->pairs * 4 /
                 V(WIDTH)) { /* quarters of a block: the widths of heads of 64 to 256 */
         case 4:
-            KERNEL(rotate_heads)(a, 1, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 1, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 5:
-            KERNEL(rotate_heads)(a, 1, 1 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 1, 1 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 6:
-            KERNEL(rotate_heads)(a, 1, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 1, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 8:
-            KERNEL(rotate_heads)(a, 2, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 2, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 9:
-            KERNEL(rotate_heads)(a, 2, 1 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 2, 1 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 10:
-            KERNEL(rotate_heads)(a, 2, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 2, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 12:
-            KERNEL(rotate_heads)(a, 3, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 3, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 14:
-            KERNEL(rotate_heads)(a, 3, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 3, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 16:
-            KERNEL(rotate_heads)(a, 4, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 4, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 18:
-            KERNEL(rotate_heads)(a, 4, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 4, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 20:
-            KERNEL(rotate_heads)(a, 5, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 5, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 24:
-            KERNEL(rotate_heads)(a, 6, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 6, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 28:
-            KERNEL(rotate_heads)(a, 7, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 7, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         case 32:
-            KERNEL(rotate_heads)(a, 8, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_tokens)(a, 8, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
             return;
         default:
             break;
         }
     }
-    KERNEL(rotate_heads)(a, blocks, tail, from, to, arith, 0);
+    KERNEL(rotate_tokens)(a, blocks, tail, from, to, arith, 0);
 }
 
 static void KERNEL(rotate_half)(const struct rope_rotate_args *a)

@@ -90,68 +90,48 @@ RV void KERNEL(rows_factor)(const struct rope_rows_args *a, size_t f, size_t at,
                : rv_load_f64(a->table_sin[f] + at, lanes);
 }
 
-/* Complex product of table rows, in their order: c = c1 c2 - s1 s2, s = s1 c2 + c1 s2. */
-RV void KERNEL(rows_step)(const struct rope_rows_args *a, size_t i, size_t n, size_t factors,
-                          int mixed, int unit)
+/* Complex product of table rows: c = c1 c2 - s1 s2, s = s1 c2 + c1 s2. */
+RV void KERNEL(rows_product)(rv_f64 *c, rv_f64 *s, rv_f64 c2, rv_f64 s2)
+{
+    const rv_f64 c1 = *c, s1 = *s;
+    *c = rv_fms_f64(c1, c2, rv_mul_f64(s1, s2));
+    *s = rv_fma_f64(s1, c2, rv_mul_f64(c1, s2));
+}
+
+/* The factors in their order. */
+RV void KERNEL(rows_step)(const struct rope_rows_args *a, size_t i, size_t n, int mixed)
 {
     rv_f64 c[V(VECTORS)], s[V(VECTORS)];
     for (size_t k = 0; k < V(VECTORS); k++) {
         const size_t lanes = KERNEL(rows_lanes)(n, k), at = lanes != 0 ? i + k * RV_F64_LANES : 0;
         KERNEL(rows_factor)(a, 0, at, lanes, mixed, &c[k], &s[k]);
-        for (size_t f = 1; f < factors; f++) {
-            const rv_f64 c1 = c[k], s1 = s[k];
+        for (size_t f = 1; f < a->factors; f++) {
             rv_f64 c2, s2;
             KERNEL(rows_factor)(a, f, at, lanes, mixed, &c2, &s2);
-            c[k] = rv_fms_f64(c1, c2, rv_mul_f64(s1, s2));
-            s[k] = rv_fma_f64(s1, c2, rv_mul_f64(c1, s2));
+            KERNEL(rows_product)(&c[k], &s[k], c2, s2);
         }
-        if (!unit)
-            KERNEL(rows_scale)(a, at, lanes, mixed, &c[k], &s[k]);
+        KERNEL(rows_scale)(a, at, lanes, mixed, &c[k], &s[k]);
     }
     KERNEL(rows_store)(a, i, n, c, s);
 }
 
-RV void KERNEL(rows_any)(const struct rope_rows_args *a, size_t factors, int mixed, int unit)
+RV void KERNEL(rows_any)(const struct rope_rows_args *a, int mixed)
 {
     const size_t width = V(WIDTH);
     size_t i = 0;
     for (; i + width <= a->pairs; i += width)
-        KERNEL(rows_step)(a, i, width, factors, mixed, unit);
+        KERNEL(rows_step)(a, i, width, mixed);
     if (i < a->pairs)
-        KERNEL(rows_step)(a, i, a->pairs - i, factors, mixed, unit);
+        KERNEL(rows_step)(a, i, a->pairs - i, mixed);
 }
 
-/*
- * Nearly every row, in functions of their own: with these constants nothing is left to decide in
- * the loop.
- */
-static void KERNEL(rows_stored)(const struct rope_rows_args *args)
+static void KERNEL(rows)(const struct rope_rows_args *args)
 {
-    struct rope_rows_args a = *args;
-    a.layout = RK_SEPARATE;
-    a.stream = 0;
-    KERNEL(rows_any)(&a, 2, 0, 1);
-}
-
-static void KERNEL(rows_streamed)(const struct rope_rows_args *args)
-{
-    struct rope_rows_args a = *args;
-    a.layout = RK_SEPARATE;
-    a.stream = 1;
-    KERNEL(rows_any)(&a, 2, 0, 1);
-}
-
-static void KERNEL(rows)(const struct rope_rows_args *a)
-{
-    if (a->mix == NULL && a->factors == 2 && a->layout == RK_SEPARATE && a->cos_scale == 1.0 &&
-        a->sin_scale == 1.0) {
-        if (a->stream)
-            KERNEL(rows_streamed)(a);
-        else
-            KERNEL(rows_stored)(a);
-    } else {
-        KERNEL(rows_any)(a, a->factors, a->mix != NULL, 0);
-    }
+    const struct rope_rows_args a = *args;
+    if (a.mix != NULL)
+        KERNEL(rows_any)(&a, 1);
+    else
+        KERNEL(rows_any)(&a, 0);
 }
 
 /*

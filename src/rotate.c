@@ -5,6 +5,7 @@
  */
 #include "job.h"
 #include "magnitude.h"
+#include "usual.h"
 
 #include <string.h>
 
@@ -264,16 +265,25 @@ struct span {
 };
 
 /* What stays the same from token to token. */
-static void start_spans(const struct rope_walk *walk, struct span *spans)
+static void start_spans(const struct rope_walk *walk, size_t heads, struct span *spans)
 {
+    const struct rope_side *q = &walk->sides[0], *k = &walk->sides[1];
+    const size_t ahead =
+        rope_bytes_ahead(heads * 2 * walk->pairs * (q->heads != 0 ? q->element : k->element));
     for (int s = 0; s < 2; s++) {
         const struct rope_side *side = &walk->sides[s];
         spans[s].side = side;
         spans[s].args.heads = 0;
         if (side->heads == 0)
             continue;
+        spans[s].args.tokens = 1;
+        spans[s].args.src_step = spans[s].args.dst_step = spans[s].args.row_step = 0;
         spans[s].args.src_stride = side->src.stride[ROPE_HEAD];
         spans[s].args.dst_stride = side->dst.stride[ROPE_HEAD];
+        /* whole heads ahead, so that the hint falls on what will be read wherever heads stand */
+        const ptrdiff_t stride = side->src.stride[ROPE_HEAD];
+        const size_t step = stride < 0 ? -(size_t)stride : (size_t)stride;
+        spans[s].args.ahead = ahead == 0 || step > ahead ? 0 : (ptrdiff_t)ahead;
         spans[s].args.src_half = walk->chunk_pairs;
         spans[s].args.dst_half = walk->chunk_pairs;
     }
@@ -391,10 +401,8 @@ static void rotate_token(const struct rope_walk *walk, size_t batch, size_t toke
     }
 }
 
-rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t part, size_t parts)
+rope_status rope_rotate_any(const rope_plan *plan, const rope_job *job, size_t part, size_t parts)
 {
-    if (job == NULL)
-        return ROPE_ERR_NULL;
     struct rope_walk walk;
     rope_status status = rope_walk_set(&walk, plan, job);
     if (status == ROPE_OK)
@@ -425,7 +433,7 @@ rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t 
         RK_SEPARATE; /* the rest is set where it is read; a zeroed struct costs 10 ns a call */
     scratch.args.stream = 0;
     struct span spans[2];
-    start_spans(&walk, spans);
+    start_spans(&walk, left, spans);
     while (left != 0) {
         const size_t now = heads - head < left ? heads - head : left;
         rotate_token(&walk, batch, token, head, head + now, spans, &scratch);
@@ -437,6 +445,15 @@ rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t 
         }
     }
     return ROPE_OK;
+}
+
+rope_status rope_rotate_part(const rope_plan *plan, const rope_job *job, size_t part, size_t parts)
+{
+    if (job == NULL)
+        return ROPE_ERR_NULL;
+    if (rope_usual_rotate(plan, job, part, parts))
+        return ROPE_OK;
+    return rope_rotate_any(plan, job, part, parts);
 }
 
 rope_status rope_rotate(const rope_plan *plan, const rope_job *job)

@@ -72,38 +72,34 @@ static inline struct rope_place rope_position_at(const rope_positions *positions
     return place;
 }
 
-/* rope_row_make where it is not the usual case. */
-void rope_row_make_any(const rope_plan *plan, const struct rope_place *places, size_t first,
-                       enum rope_kernel_dtype dtype, struct rope_rows_args *args);
-
 /*
  * Makes entries first..first+args->pairs-1 of the row of plan->axes places.  args says where to and
  * how (cos, sin, layout, stream, dup, pairs, scales for a positive place); the rest is filled in
  * here.
  */
-static inline void rope_row_make(const rope_plan *plan, const struct rope_place *places,
-                                 size_t first, enum rope_kernel_dtype dtype,
-                                 struct rope_rows_args *args)
+void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_t first,
+                   enum rope_kernel_dtype dtype, struct rope_rows_args *args);
+
+/* Whole positions whose rows are products of two factors. */
+static inline int rope_is_near(int64_t position)
 {
-    const uint32_t magnitude = places->magnitude;
-    const unsigned fine_bits = rope_level_bits[0], coarse_bits = rope_level_bits[1];
-    if (plan->axes != 1 || plan->angle != ROPE_ANGLE_EXACT || !places->whole || dtype == RK_F64 ||
-        magnitude >> (fine_bits + coarse_bits) != 0) {
-        rope_row_make_any(plan, places, first, dtype, args);
-        return;
+    const int64_t end = INT64_C(1) << (rope_level_bits[0] + rope_level_bits[1]);
+    return position > -end && position < end;
+}
+
+/* Sets row r of a run to that of a near position; sin_scale is that of a positive one. */
+static inline void rope_run_set(const rope_plan *plan, int64_t position, double sin_scale,
+                                struct rope_run_args *run, size_t r)
+{
+    const uint32_t magnitude = (uint32_t)(position < 0 ? -position : position);
+    const uint32_t digit = magnitude & ((1u << rope_level_bits[0]) - 1);
+    run->fine[r] = plan->level[0] + digit * plan->row_stride;
+    run->coarse[r] = plan->level[1] + (magnitude >> rope_level_bits[0]) * plan->row_stride;
+    run->sin_scale[r] = sin_scale;
+    if (position < 0) {
+        run->sin_scale[r] = -sin_scale;
+        run->unit = 0;
     }
-    const double *fine =
-        plan->level[0] + (magnitude & ((1u << fine_bits) - 1)) * plan->row_stride + first;
-    const double *coarse = plan->level[1] + (magnitude >> fine_bits) * plan->row_stride + first;
-    args->mix = NULL;
-    args->factors = 2;
-    args->table_cos[0] = fine;
-    args->table_sin[0] = fine + plan->row_stride / 2;
-    args->table_cos[1] = coarse;
-    args->table_sin[1] = coarse + plan->row_stride / 2;
-    if (places->negative)
-        args->sin_scale = -args->sin_scale;
-    plan->kernels->rows[dtype](args);
 }
 
 /*

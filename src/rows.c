@@ -79,9 +79,34 @@ static double angle_position(enum way way, double position)
     return way == BY_F32_ANGLE ? (double)(float)position : position;
 }
 
+/* Two factors in the separate layout are a run of one row. */
+static void make_run(const rope_plan *plan, enum rope_kernel_dtype dtype,
+                     const struct rope_rows_args *args)
+{
+    struct rope_run_args run;
+    run.cos = args->cos;
+    run.sin = args->sin;
+    run.step = 0;
+    run.stream = args->stream;
+    run.unit = args->cos_scale == 1.0 && args->sin_scale == 1.0;
+    run.pairs = args->pairs;
+    run.rows = 1;
+    run.sin_at = plan->row_stride / 2;
+    run.fine[0] = args->table_cos[0];
+    run.coarse[0] = args->table_cos[1];
+    run.cos_scale = args->cos_scale;
+    run.sin_scale[0] = args->sin_scale;
+    plan->kernels->run[dtype](&run);
+}
+
 static void make_by(const rope_plan *plan, enum way way, size_t first, enum rope_kernel_dtype dtype,
                     struct rope_rows_args *args)
 {
+    if (way == BY_TABLES && args->mix == NULL && args->factors == 2 &&
+        args->layout == RK_SEPARATE) {
+        make_run(plan, dtype, args);
+        return;
+    }
     args->freq = plan->freq_f32 + first;
     args->turns_hi = plan->turns_hi + first;
     args->turns_lo = plan->turns_lo + first;
@@ -126,8 +151,8 @@ static void make_mixed(const rope_plan *plan, const struct rope_place *places, s
     make_by(plan, way, first, dtype, args);
 }
 
-void rope_row_make_any(const rope_plan *plan, const struct rope_place *places, size_t first,
-                       enum rope_kernel_dtype dtype, struct rope_rows_args *args)
+void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_t first,
+                   enum rope_kernel_dtype dtype, struct rope_rows_args *args)
 {
     const struct rope_place *place = &places[0];
     for (size_t axis = 1; axis < plan->axes; axis++) {
@@ -251,6 +276,73 @@ static rope_status check_table(const rope_plan *plan, const rope_positions *cons
     return status;
 }
 
+/* Rows from `token` on as one run, at most `most` of them; returns how many. */
+static size_t make_rows(const rope_plan *plan, const rope_positions *positions, size_t token,
+                        size_t most, enum rope_kernel_dtype dtype,
+                        const struct rope_rows_args *args, ptrdiff_t stride)
+{
+    struct rope_run_args run;
+    run.unit = args->cos_scale == 1.0 && args->sin_scale == 1.0;
+    size_t rows = 0;
+    for (; rows < most && rows < RK_RUN; rows++) {
+        const int64_t position = rope_row_number_at(positions, 0, token + rows);
+        if (!rope_is_near(position))
+            break;
+        rope_run_set(plan, position, args->sin_scale, &run, rows);
+    }
+    if (rows == 0)
+        return 0;
+    run.cos = args->cos;
+    run.sin = args->sin;
+    run.step = stride;
+    run.stream = args->stream;
+    run.pairs = args->pairs;
+    run.rows = rows;
+    run.sin_at = plan->row_stride / 2;
+    run.cos_scale = args->cos_scale;
+    plan->kernels->run[dtype](&run);
+    return rows;
+}
+
+static void make_table(const rope_plan *plan, const rope_positions *const *positions, size_t tokens,
+                       const rope_rows *rows)
+{
+    static const enum rope_kernel_layout layouts[] = {RK_SEPARATE, RK_SEPARATE, RK_PAIRS,
+                                                      RK_DUP_HALF, RK_DUP_PAIRS};
+    const size_t size = rope_dtype_size(rows->dtype), pairs = plan->pairs;
+    const ptrdiff_t stride = rope_rows_stride(rows, pairs) * (ptrdiff_t)size;
+    const enum rope_kernel_dtype dtype = rope_kernel_dtype_of(rows->dtype);
+    char *cos_row = rows->cos;
+    char *sin_row = rows->layout == ROPE_ROWS_PACKED ? cos_row + pairs * size : rows->sin;
+    struct rope_rows_args args;
+    args.layout = layouts[rows->layout];
+    args.stream = can_stream(rows, pairs, tokens);
+    args.dup = pairs;
+    args.pairs = pairs;
+    double cos_scale, sin_scale;
+    rope_direction_scales(plan, rows->direction, &cos_scale, &sin_scale);
+    const int by_runs = plan->axes == 1 && plan->angle == ROPE_ANGLE_EXACT && dtype != RK_F64 &&
+                        args.layout == RK_SEPARATE && !rope_is_float(positions[0]->dtype);
+    size_t made;
+    for (size_t token = 0; token < tokens; token += made) {
+        args.cos = cos_row + (ptrdiff_t)token * stride;
+        args.sin = sin_row == NULL ? NULL : sin_row + (ptrdiff_t)token * stride;
+        args.cos_scale = cos_scale;
+        args.sin_scale = sin_scale;
+        made = by_runs ? make_rows(plan, positions[0], token, tokens - token, dtype, &args, stride)
+                       : 0;
+        if (made == 0) {
+            struct rope_place places[ROPE_AXES_MAX];
+            for (size_t axis = 0; axis < plan->axes; axis++)
+                places[axis] = rope_position_at(positions[axis], 0, token);
+            rope_row_make(plan, places, 0, dtype, &args);
+            made = 1;
+        }
+    }
+    if (args.stream)
+        plan->kernels->fence();
+}
+
 rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *given_positions,
                          size_t tokens, const rope_rows *given_rows)
 {
@@ -275,32 +367,6 @@ rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *given_posi
     if (status != ROPE_OK || tokens == 0)
         return status;
 
-    static const enum rope_kernel_layout layouts[] = {RK_SEPARATE, RK_SEPARATE, RK_PAIRS,
-                                                      RK_DUP_HALF, RK_DUP_PAIRS};
-    const size_t size = rope_dtype_size(rows->dtype), pairs = plan->pairs;
-    const ptrdiff_t stride = rope_rows_stride(rows, pairs) * (ptrdiff_t)size;
-    const enum rope_kernel_dtype dtype = rope_kernel_dtype_of(rows->dtype);
-    char *cos_row = rows->cos;
-    char *sin_row = rows->layout == ROPE_ROWS_PACKED ? cos_row + pairs * size : rows->sin;
-    struct rope_rows_args args = {
-        .layout = layouts[rows->layout],
-        .stream = can_stream(rows, pairs, tokens),
-        .dup = pairs,
-        .pairs = pairs,
-    };
-    double cos_scale, sin_scale;
-    rope_direction_scales(plan, rows->direction, &cos_scale, &sin_scale);
-    for (size_t token = 0; token < tokens; token++) {
-        struct rope_place places[ROPE_AXES_MAX];
-        for (size_t axis = 0; axis < plan->axes; axis++)
-            places[axis] = rope_position_at(positions[axis], 0, token);
-        args.cos = cos_row + (ptrdiff_t)token * stride;
-        args.sin = sin_row == NULL ? NULL : sin_row + (ptrdiff_t)token * stride;
-        args.cos_scale = cos_scale;
-        args.sin_scale = sin_scale;
-        rope_row_make(plan, places, 0, dtype, &args);
-    }
-    if (args.stream)
-        plan->kernels->fence();
+    make_table(plan, positions, tokens, rows);
     return ROPE_OK;
 }

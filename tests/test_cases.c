@@ -1490,6 +1490,12 @@ static void count_rows(const struct rope_rows_args *args)
     counted->rows[RK_F32](args);
 }
 
+static void count_run(const struct rope_run_args *args)
+{
+    evaluations += args->rows * args->pairs;
+    counted->run[RK_F32](args);
+}
+
 static void count_direct(const struct rope_rows_args *args)
 {
     evaluations += args->pairs;
@@ -1506,6 +1512,7 @@ static void PF02(void **state)
     struct rope_kernels counting = *plan->kernels;
     counted = plan->kernels;
     counting.rows[RK_F32] = count_rows;
+    counting.run[RK_F32] = count_run;
     counting.direct[RK_F32] = count_direct;
     plan->kernels = &counting;
     float *x = calloc((size_t)TOKENS * HEADS * 2 * PAIRS, sizeof *x);

@@ -147,6 +147,7 @@ static void test_complete(void **state)
             for (int pairing = 0; pairing < RK_PAIRINGS; pairing++)
                 assert_non_null(kernels->rotate[arith][pairing][type]);
         assert_non_null(kernels->rows[type]);
+        assert_int_equal(kernels->run[type] != NULL, type != RK_F64);
         assert_non_null(kernels->direct[type]);
         assert_non_null(kernels->direct_f32[type]);
     }
@@ -171,7 +172,9 @@ struct rotate_case {
     size_t pairs, heads;
     size_t src_half, dst_half;
     ptrdiff_t src_stride, dst_stride; /* elements */
-    size_t src_gap, dst_gap;          /* elements between data and guard page */
+    size_t tokens;
+    size_t src_step, dst_step, row_step; /* elements from token to token */
+    size_t src_gap, dst_gap;             /* elements between data and guard page */
 };
 
 /* Elements of one head, from its first to its last. */
@@ -206,26 +209,31 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
     const enum dtype real = dtype_real(type);
     const size_t src_head = head_extent(from, c->pairs, c->src_half);
     const size_t dst_head = head_extent(to, c->pairs, c->dst_half);
-    const struct window src = window_make(SRC, type, axis_extent(c->heads, c->src_stride, src_head),
-                                          c->at_end, c->src_gap);
+    const size_t last = c->tokens - 1, row_elements = last * c->row_step + c->pairs;
+    const struct window src =
+        window_make(SRC, type, last * c->src_step + axis_extent(c->heads, c->src_stride, src_head),
+                    c->at_end, c->src_gap);
     const struct window dst =
-        c->in_place ? src
-                    : window_make(DST, type, axis_extent(c->heads, c->dst_stride, dst_head),
-                                  c->at_end, c->dst_gap);
-    const struct window cos_row = window_make(COS, real, c->pairs, c->at_end, c->dst_gap);
-    const struct window sin_row = window_make(SIN, real, c->pairs, c->at_end, c->src_gap);
+        c->in_place
+            ? src
+            : window_make(DST, type,
+                          last * c->dst_step + axis_extent(c->heads, c->dst_stride, dst_head),
+                          c->at_end, c->dst_gap);
+    const struct window cos_row = window_make(COS, real, row_elements, c->at_end, c->dst_gap);
+    const struct window sin_row = window_make(SIN, real, row_elements, c->at_end, c->src_gap);
     const size_t src_first = c->src_stride < 0 ? (c->heads - 1) * (size_t)-c->src_stride : 0;
     const size_t dst_first = c->dst_stride < 0 ? (c->heads - 1) * (size_t)-c->dst_stride : 0;
 
-    for (size_t i = 0; i < c->pairs; i++) {
+    for (size_t i = 0; i < row_elements; i++) {
         const enum fill fill = c->data == FILL_SPECIAL ? FILL_SPECIAL : FILL_PLAIN;
         const enum dtype row = c->arith == RK_EAGER && c->pairs % 2 ? type : real;
         const int tie = c->data == DATA_TIES;
         dtype_store(real, cos_row.data, i, tie ? 1.0 : rng_element(rng, row, fill));
         dtype_store(real, sin_row.data, i, tie ? 0.5 : rng_element(rng, row, fill));
     }
-    for (size_t h = 0; h < c->heads; h++) {
-        const size_t head = src_first + (size_t)((ptrdiff_t)h * c->src_stride);
+    for (size_t n = 0; n < c->tokens * c->heads; n++) {
+        const size_t t = n / c->heads, h = n % c->heads;
+        const size_t head = src_first + t * c->src_step + (size_t)((ptrdiff_t)h * c->src_stride);
         for (size_t i = 0; i < c->pairs; i++) {
             double x, y;
             if (c->data == DATA_TIES) {
@@ -243,16 +251,18 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
     window_snapshot(&cos_row);
     window_snapshot(&sin_row);
     unsigned char *image = window_snapshot(&dst);
-    for (size_t h = 0; h < c->heads; h++) {
-        const size_t src_at = src_first + (size_t)((ptrdiff_t)h * c->src_stride);
-        const size_t dst_at = dst_first + (size_t)((ptrdiff_t)h * c->dst_stride);
+    for (size_t n = 0; n < c->tokens * c->heads; n++) {
+        const size_t t = n / c->heads, h = n % c->heads, row = t * c->row_step;
+        const size_t src_at = src_first + t * c->src_step + (size_t)((ptrdiff_t)h * c->src_stride);
+        const size_t dst_at = dst_first + t * c->dst_step + (size_t)((ptrdiff_t)h * c->dst_stride);
         for (size_t i = 0; i < c->pairs; i++) {
             double out[2];
             reference_rotate(
                 type, c->arith,
                 dtype_load(type, src.data, src_at + element_of(from, c->src_half, i, 0)),
                 dtype_load(type, src.data, src_at + element_of(from, c->src_half, i, 1)),
-                dtype_load(real, cos_row.data, i), dtype_load(real, sin_row.data, i), out);
+                dtype_load(real, cos_row.data, row + i), dtype_load(real, sin_row.data, row + i),
+                out);
             for (int part = 0; part < 2; part++)
                 dtype_store(type, image, dst_at + element_of(to, c->dst_half, i, part), out[part]);
         }
@@ -265,6 +275,11 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
         .src_stride = c->src_stride * size,
         .dst_stride = c->dst_stride * size,
         .heads = c->heads,
+        .tokens = c->tokens,
+        .src_step = (ptrdiff_t)c->src_step * size,
+        .dst_step = (ptrdiff_t)c->dst_step * size,
+        .row_step = (ptrdiff_t)(c->row_step * dtype_size(real)),
+        .ahead = c->tokens > 1 ? (ptrdiff_t)rng_below(rng, 20000) : 0, /* beyond all memory */
         .pairs = c->pairs,
         .src_half = c->src_half,
         .dst_half = c->dst_half,
@@ -278,13 +293,12 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
     static const char *const ariths[] = {"fused", "eager",
                                          "unfused"}; /* RK_* and REFERENCE_* alike */
     char what[256];
-    snprintf(
-        what, sizeof what,
-        "set %s, slot rotate, %s, %s, %s, pairs %zu, heads %zu, strides %td %td, halves %zu %zu, "
-        "data %d%s%s",
-        set->name, ariths[c->arith], pairings[c->pairing], dtype_name(type), c->pairs, c->heads,
-        c->src_stride, c->dst_stride, c->src_half, c->dst_half, c->data,
-        c->in_place ? ", in place" : "", c->at_end ? ", at end" : "");
+    snprintf(what, sizeof what,
+             "set %s, slot rotate, %s, %s, %s, pairs %zu, heads %zu, tokens %zu, strides %td %td, "
+             "halves %zu %zu, data %d%s%s",
+             set->name, ariths[c->arith], pairings[c->pairing], dtype_name(type), c->pairs,
+             c->heads, c->tokens, c->src_stride, c->dst_stride, c->src_half, c->dst_half, c->data,
+             c->in_place ? ", in place" : "", c->at_end ? ", at end" : "");
     window_check(&dst, what);
     if (!c->in_place)
         window_check(&src, what);
@@ -308,6 +322,14 @@ static void random_shape(struct rotate_case *c, struct rng *rng)
     c->dst_gap = rng_maybe(rng, 64);
     if (c->in_place)
         c->dst_stride = c->src_stride;
+    c->tokens = 1 + rng_maybe(rng, 3);
+    c->src_step = axis_extent(c->heads, c->src_stride, head_extent(from, c->pairs, c->src_half)) +
+                  rng_maybe(rng, 9);
+    c->dst_step = axis_extent(c->heads, c->dst_stride, head_extent(to, c->pairs, c->dst_half)) +
+                  rng_maybe(rng, 9);
+    if (c->in_place)
+        c->dst_step = c->src_step;
+    c->row_step = rng_below(rng, 4) ? c->pairs + rng_maybe(rng, 9) : 0;
 }
 
 static void test_rotate(void **state)
@@ -335,7 +357,7 @@ static void test_rotate(void **state)
 static void test_misaligned(void **state)
 {
     const struct set *set = set_of(state);
-    struct rotate_case c = {.at_end = 1};
+    struct rotate_case c = {.at_end = 1, .tokens = 1};
     struct rng rng = rng_make(2);
     for (int type = 0; type < DTYPES; type++)
         for (c.pairing = 0; c.pairing < RK_PAIRINGS; c.pairing++)
@@ -390,6 +412,7 @@ static void test_all_values(void **state)
             const struct rope_rotate_args args = {.src = src.data,
                                                   .dst = dst.data,
                                                   .heads = 1,
+                                                  .tokens = 1,
                                                   .pairs = pairs,
                                                   .src_half = pairs,
                                                   .dst_half = pairs,
@@ -616,6 +639,77 @@ static void test_rows(void **state)
                             if (!test_reduced() || (pairs + factors + (size_t)layout) % 3 == 0)
                                 check_rows(set, (enum dtype)type, (enum rope_kernel_layout)layout,
                                            pairs, factors, mixed, at_end, &rng);
+}
+
+/* A run: rows of two factors each, some of which share the coarse one. */
+static void check_run(const struct set *set, enum dtype type, size_t pairs, size_t rows, int stream,
+                      int unit, struct rng *rng)
+{
+    static double fine[RK_RUN][2 * MAX_PAIRS], coarse[RK_RUN][2 * MAX_PAIRS];
+    const size_t gap = stream ? 0 : rng_maybe(rng, 9), line = 64 / dtype_size(type);
+    const size_t step = pairs + (stream ? line * rng_below(rng, 2) : gap);
+    const struct window cos_rows =
+        window_make(COS, type, (rows - 1) * step + pairs, stream ? 0 : 1, 0);
+    const struct window sin_rows = window_make(SIN, type, (rows - 1) * step + pairs, 0, 0);
+    struct rope_run_args args = {
+        .cos = cos_rows.data,
+        .sin = sin_rows.data,
+        .step = (ptrdiff_t)(step * dtype_size(type)),
+        .stream = stream,
+        .unit = unit,
+        .pairs = pairs,
+        .rows = rows,
+        .sin_at = pairs,
+        .cos_scale = unit ? 1.0 : 1.25,
+    };
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t i = 0; i < 2 * pairs; i++) {
+            fine[r][i] = i % 16 == 0 ? 1.0 : rng_real(rng, 1.0);
+            coarse[r][i] = i % 16 == 0 ? 0.0 : rng_real(rng, 1.0);
+        }
+        args.fine[r] = r + 1 == rows ? guarded_copy(SRC, fine[r], 2 * pairs) : fine[r];
+        args.coarse[r] = r != 0 && rng_below(rng, 3) ? args.coarse[r - 1] : coarse[r];
+        args.sin_scale[r] = unit ? 1.0 : rng_below(rng, 2) ? 1.25 : -0.8;
+    }
+    unsigned char *cos_image = window_snapshot(&cos_rows);
+    unsigned char *sin_image = window_snapshot(&sin_rows);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t i = 0; i < pairs; i++) {
+            const double c[2] = {args.fine[r][i], args.coarse[r][i]};
+            const double s[2] = {args.fine[r][pairs + i], args.coarse[r][pairs + i]};
+            double out[2];
+            reference_product(type, 2, c, s, args.cos_scale, args.sin_scale[r], out);
+            dtype_store(type, cos_image, r * step + i, out[0]);
+            dtype_store(type, sin_image, r * step + i, out[1]);
+        }
+    set->kernels->run[type](&args);
+    set->kernels->fence();
+    char what[128];
+    snprintf(what, sizeof what, "set %s, slot run, %s, pairs %zu, rows %zu%s%s", set->name,
+             dtype_name(type), pairs, rows, stream ? ", streamed" : "", unit ? ", unit" : "");
+    window_check(&cos_rows, what);
+    window_check(&sin_rows, what);
+}
+
+static void test_run(void **state)
+{
+    const struct set *set = set_of(state);
+
+    struct rng rng = rng_make(10);
+    for (size_t pairs = 1; pairs; pairs = next_length(set->isa, pairs))
+        for (int t = 0; t < DTYPES; t++) {
+            const enum dtype type = (enum dtype)t;
+            if (type == DT_F64)
+                continue;
+            for (int kind = 0; kind < 4; kind++) {
+                const int stream = kind / 2;
+                if (stream && pairs * dtype_size(type) % 64 != 0)
+                    continue;
+                check_run(set, type, pairs, 1, stream, kind % 2, &rng);
+                check_run(set, type, pairs, RK_RUN, stream, kind % 2, &rng);
+                check_run(set, type, pairs, 1 + rng_below(&rng, RK_RUN), stream, kind % 2, &rng);
+            }
+        }
 }
 
 /* Streamed rows are the rows: every length that fills whole lines. */
@@ -1007,6 +1101,7 @@ int main(void)
         {"all_values", test_all_values},
         {"rows", test_rows},
         {"rows_stream", test_rows_stream},
+        {"run", test_run},
         {"direct", test_direct},
         {"direct_equal", test_direct_equal},
         {"widen", test_widen},

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The jobs that nearly every call brings, checked and walked in a fraction of the general way's time. */
+#ifndef ROPE_USUAL_H
+#define ROPE_USUAL_H
+
+#include "plan.h"
+
+/*
+ * Does part `part` of `parts` of the job and returns 1, or returns 0 without having touched anything: what
+ * is not usual, and everything that is wrong, is the business of the general way.
+ */
+int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, size_t parts);
+
+/* The general way, which takes every job. */
+rope_status rope_rotate_any(const rope_plan *plan, const rope_job *job, size_t part, size_t parts);
+
+/* Bytes ahead of the walk to ask the caches for when `bytes` are rotated. */
+size_t rope_bytes_ahead(size_t bytes);
+
+#endif
