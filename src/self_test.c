@@ -16,7 +16,7 @@
 
 enum { ROTATIONS = RK_ARITHS * RK_PAIRINGS * RK_DTYPES, WIDENINGS = 2 };
 static_assert(sizeof(struct rope_kernels) ==
-                  (ROTATIONS + 5 * RK_DTYPES + 2) * sizeof(rope_rotate_fn *),
+                  (ROTATIONS + 6 * RK_DTYPES + 2) * sizeof(rope_rotate_fn *),
               "a new slot needs a comparison");
 
 #if UINTPTR_MAX == UINT64_MAX
@@ -322,6 +322,7 @@ static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_ker
     const size_t dst_first = in_place               ? src_first
                              : below(bench, 4) == 0 ? (heads - 1) * dst_step
                                                     : 0;
+    const size_t tokens = src_first == 0 && dst_first == 0 && below(bench, 2) == 0 ? heads : 1;
     start(bench);
     const size_t dst = add_array(bench, heads * dst_step * size, below(bench, 8) * size);
     blank(bench);
@@ -337,7 +338,10 @@ static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_ker
             .dst = to + dst_first * size,
             .src_stride = (ptrdiff_t)(src_step * size) * (src_first != 0 ? -1 : 1),
             .dst_stride = (ptrdiff_t)(dst_step * size) * (dst_first != 0 ? -1 : 1),
-            .heads = heads,
+            .heads = heads / tokens,
+            .tokens = tokens,
+            .src_step = (ptrdiff_t)(src_step * size),
+            .dst_step = (ptrdiff_t)(dst_step * size),
             .pairs = pairs,
             .src_half = src_half,
             .dst_half = dst_half,
@@ -426,8 +430,7 @@ static int try_rows(struct bench *bench, const struct rows_trial *trial,
         .pairs = pairs,
         .cos_scale = trial->scaled ? 1.25 : 1.0,
         .sin_scale = trial->scaled ? -1.25 : 1.0,
-        /* two without scale are nearly every row, and have code of their own */
-        .factors = trial->scaled || trial->mixed ? 1 + pairs % FACTORS : 2,
+        .factors = 1 + pairs % FACTORS,
         .position = trial->kind == BY_F32_ANGLE ? 131071.0 : -131070.75,
         .turns_hi = bench->numbers[1],
         .turns_lo = bench->steps[3], /* a part of 2^-54 of these */
@@ -491,6 +494,60 @@ static int rows_equal(struct bench *bench, enum rows_kind kind, enum rope_kernel
             if (!try_rows(bench, &trial, difference))
                 return 0;
         }
+    return 1;
+}
+
+static int try_run(struct bench *bench, enum rope_kernel_dtype type, size_t pairs, int stream,
+                   int unit, struct difference *difference)
+{
+    const size_t size = types[type].size, line = MARGIN / size;
+    const size_t rows = pairs > 128 ? 2 : 3;
+    const size_t step = pairs + (stream ? line : below(bench, 4));
+    const size_t shift = stream ? 0 : below(bench, 8) * size;
+    start(bench);
+    const size_t cos_rows = add_array(bench, rows * step * size, shift);
+    const size_t sin_rows = add_array(bench, rows * step * size, shift);
+    blank(bench);
+    struct rope_run_args args = {
+        .step = (ptrdiff_t)(step * size),
+        .stream = stream,
+        .unit = unit,
+        .pairs = pairs,
+        .rows = rows,
+        .sin_at = TABLE, /* the next array of numbers */
+        .cos_scale = unit ? 1.0 : 1.25,
+    };
+    for (size_t r = 0; r < rows; r++) { /* the last two share their coarse factor */
+        args.fine[r] = bench->numbers[2 * r] + pairs % 64;
+        args.coarse[r] = bench->numbers[2 * (r != 0) + 6] + pairs % 64;
+        args.sin_scale[r] = unit ? 1.0 : r == 1 ? -1.25 : 1.25;
+    }
+    for (int set = 0; set < SETS; set++) {
+        args.cos = array_of(bench, set, cos_rows);
+        args.sin = array_of(bench, set, sin_rows);
+        bench->kernels[set]->run[type](&args);
+        if (stream)
+            bench->kernels[set]->fence();
+    }
+    if (images_equal(bench, type, 0, difference))
+        return 1;
+    snprintf(difference->trial, sizeof difference->trial, "%zu rows of %zu pairs%s%s", rows, pairs,
+             stream ? ", past the caches" : "", unit ? "" : ", scaled");
+    return 0;
+}
+
+static int runs_equal(struct bench *bench, enum rope_kernel_dtype type,
+                      struct difference *difference)
+{
+    for (int unit = 0; unit < 2; unit++) {
+        for (size_t pairs = 1; pairs != 0; pairs = next_pairs(pairs))
+            if (!try_run(bench, type, pairs, 0, unit, difference))
+                return 0;
+        const size_t line = MARGIN / types[type].size;
+        for (size_t pairs = line; pairs <= RK_MAX_PAIRS; pairs += line)
+            if (!try_run(bench, type, pairs, 1, unit, difference))
+                return 0;
+    }
     return 1;
 }
 
@@ -638,6 +695,9 @@ static void compare_all(struct bench *bench, int direct, struct record *record)
         for (int kind = BY_TABLE; kind <= (direct ? BY_F32_ANGLE : BY_TABLE); kind++)
             note(record, rows_equal(bench, (enum rows_kind)kind, type, &found), &found, row_arrays,
                  "%s, %s", rows[kind], name);
+        if (bench->kernels[REFERENCE]->run[type] != NULL)
+            note(record, runs_equal(bench, type, &found), &found, row_arrays, "run of rows, %s",
+                 name);
         note(record, adds_equally(bench, type, &found), &found, arrays, "add, %s", name);
         if (bench->kernels[REFERENCE]->widen[type] != NULL)
             note(record, widens_equally(bench, type, &found), &found, arrays, "widen, %s", name);

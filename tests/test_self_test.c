@@ -27,7 +27,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 static const struct rope_kernels *kernels; /* those in use */
 static rope_isa isa;
 /* Rows from angles are equal in all sets but on a CPU without FMA; kernels are their own reference here. */
-enum { ALL = 67, WITHOUT_ANGLES = 59 };
+enum { ALL = 70, WITHOUT_ANGLES = 62 };
 
 /* ---- Kernels that are wrong on purpose ----------------------------------------------------------- */
 
@@ -67,6 +67,7 @@ enum fault {
     WITH_FACTOR,
     WITHOUT_FACTOR,
     LAST_STEP,
+    SHARED,    /* a coarse factor of two rows */
     ZERO_SIGN, /* of powers: allowed */
     FAULTS
 };
@@ -210,7 +211,28 @@ static void bad_add(const struct rope_add_args *args)
 
 /* ---- Slots by number ------------------------------------------------------------------------------ */
 
-enum { ROTATE, ROWS = 48, DIRECT = 52, DIRECT_F32 = 56, ADD = 60, WIDEN = 64, POWERS = 66, SLOTS };
+enum {
+    ROTATE,
+    ROWS = 48,
+    DIRECT = 52,
+    DIRECT_F32 = 56,
+    ADD = 60,
+    WIDEN = 64,
+    POWERS = 66,
+    RUN = 67,
+    SLOTS = 70
+};
+
+static void bad_run(const struct rope_run_args *args)
+{
+    kernels->run[bad.type](args);
+    if (bad.fault == ALWAYS || (bad.fault == STREAM && args->stream) ||
+        (bad.fault == SCALED && !args->unit) || (bad.fault == UNSCALED && args->unit) ||
+        (bad.fault == SHARED && args->rows > 1 && args->coarse[1] == args->coarse[args->rows - 1]))
+        flip(args->sin, (ptrdiff_t)(args->rows - 1) * args->step /
+                                (ptrdiff_t)dtype_size((enum dtype)bad.type) +
+                            (ptrdiff_t)args->pairs - 1);
+}
 
 /* A copy of the set with one slot broken, and the name that the self-test must give it. */
 static struct rope_kernels broken_set(int slot, enum fault fault, char name[64])
@@ -220,7 +242,11 @@ static struct rope_kernels broken_set(int slot, enum fault fault, char name[64])
                                            "interleaved"};
     struct rope_kernels set = *kernels;
     bad.fault = fault;
-    bad.type = slot < WIDEN ? slot % RK_DTYPES : slot == POWERS ? RK_F64 : RK_F16 + slot - WIDEN;
+    static const int run_types[] = {RK_F32, RK_F16, RK_BF16};
+    bad.type = slot < WIDEN     ? slot % RK_DTYPES
+               : slot >= RUN    ? run_types[slot - RUN]
+               : slot == POWERS ? RK_F64
+                                : RK_F16 + slot - WIDEN;
     const char *const dtype = dtype_name((enum dtype)bad.type);
     if (slot < ROWS) {
         bad.pairing = slot / RK_DTYPES % RK_PAIRINGS;
@@ -242,6 +268,9 @@ static struct rope_kernels broken_set(int slot, enum fault fault, char name[64])
     } else if (slot < POWERS) {
         set.widen[bad.type] = bad_widen;
         snprintf(name, 64, "widen, %s", dtype);
+    } else if (slot >= RUN) {
+        set.run[bad.type] = bad_run;
+        snprintf(name, 64, "run of rows, %s", dtype);
     } else {
         set.powers = bad_powers;
         snprintf(name, 64, "powers");
@@ -303,7 +332,10 @@ static void test_every_condition(void **state)
                  {ADD + RK_F16, IN_PLACE, MANY_HEADS},
                  {ADD + RK_F64, WITH_FACTOR, LAST_STEP},
                  {ADD + RK_F32, ODD_TAIL, WIDE},
-                 {POWERS, LAST_STEP, ZERO_SIGN}};
+                 {RUN, STREAM, FACTORS_1},
+                 {RUN + 2, STREAM, FACTORS_1},
+                 {RUN + 1, SHARED, ZERO_SIGN},
+                 {POWERS, LAST_STEP, SHARED}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i += test_reduced() ? 7 : 1)
         for (enum fault fault = lists[i].first; fault < lists[i].end;
              fault += test_reduced() ? 11 : 1)
