@@ -251,10 +251,10 @@ const goal goals[LINES] = {
     {"out of place, ready rows / the better copy", 1.05, 1.05, "x"},
     {"out of place, rows made / the better copy", 1.05, 1.05, "x"},
     {"2 threads: one / two", -1.9, -1.9, "x"},
-    {"time per token / that at 2,048 tokens", 1.05, 1.05, "x"},
-    {"time per head / that at 32 + 8", 1.05, 1.05, "x"},
+    {"time per token / that at 2,048 tokens, beyond the limit's own", 1.05, 1.05, "x"},
+    {"time per head / that of half as many, beyond the limit's own", 1.05, 1.05, "x"},
     {"time at a far position / at 0", 1.05, 1.05, "x"},
-    {"other shapes, per byte / 32 + 8 heads x 128", 1.15, 1.15, "x"},
+    {"other shapes, per byte / 32 + 8 heads x 128, beyond the limit's own", 1.15, 1.15, "x"},
     {"librope / plain C, both by ready rows", 1.0, 1.0, "x"},
     {"librope with rows made / plain C by ready rows", 0, 0, "x"},
 };
@@ -495,7 +495,10 @@ class report
             }
     }
 
-    /* The quotient of two jobs per unit, and what the limit's own is. */
+    /*
+     * The quotient of two jobs per unit, beyond what the limit's own quotient is where that is above
+     * 1: a longer job may lie in a slower cache, and pieces may be short.
+     */
     void against(const std::string &where, line key, const description &main, double main_units,
                  const description &other, double units)
     {
@@ -510,14 +513,15 @@ class report
         const size_t p = loop && other.ready ? group.add([&] { loop.run(); }) : SIZE_MAX;
         group.measure();
         const double scale = main_units / units;
-        std::printf("%8.3f x (the limit itself %.3f x), %.3f x its limit",
-                    group.ratio(o, b) * scale, group.ratio(ol, bl) * scale, group.ratio(o, ol));
+        const double ours = group.ratio(o, b) * scale, limit = group.ratio(ol, bl) * scale;
+        std::printf("%8.3f x (the limit itself %.3f x), %.3f x its limit", ours, limit,
+                    group.ratio(o, ol));
         if (p != SIZE_MAX) {
             std::printf(", %.3f x plain C", group.ratio(o, p));
             note(PLAIN, where, group.ratio(o, p));
         }
         std::printf("\n");
-        note(key, where, group.ratio(o, b) * scale);
+        note(key, where, ours / std::max(limit, 1.0));
     }
 
     void growth()
@@ -532,13 +536,14 @@ class report
                         static_cast<double>(tokens));
             }
             for (const size_t tokens : {1u, 512u})
-                for (const size_t heads : {8u, 16u, 64u}) {
-                    main = {job::apply, dtype, ROPE_HALF, 128, 32, 8, tokens, 0, true};
-                    description other = main;
-                    other.q_heads = heads, other.k_heads = heads / 4;
+                for (const size_t heads : {16u, 32u, 64u}) {
+                    description other = {job::apply, dtype,  ROPE_HALF, 128, heads,
+                                         heads / 4,  tokens, 0,         true};
+                    main = other;
+                    main.q_heads /= 2, main.k_heads /= 2;
                     against("heads " + name + std::to_string(tokens) + " x " +
                                 std::to_string(heads) + "+" + std::to_string(heads / 4),
-                            HEADS, main, 40, other, static_cast<double>(heads + heads / 4));
+                            HEADS, main, 1, other, 2);
                 }
             for (const size_t tokens : {1u, 512u})
                 for (const int64_t start :

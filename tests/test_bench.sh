@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# test_bench.sh names|run|compare|goals PROGRAM SOURCE_DIRECTORY HAS_SET
+# test_bench.sh names|run|compare|goals|gate PROGRAM SOURCE_DIRECTORY HAS_SET
 # The benchmark suite: its names are those that dashboards know, what it writes is what they read, and two
 # of its runs can be compared.  Tests no speed.
 set -eu
@@ -134,6 +134,51 @@ goals()
         exit 77
     }
     ! "$program" --nonsense >"$work/out" 2>&1 || fail "an unknown option is accepted"
+}
+
+# The gate over counts of instructions, with a counter in place of valgrind that counts what it is told.
+gate()
+{
+    mkdir "$work/bin"
+    cat >"$work/bin/valgrind" <<'END'
+#!/bin/sh
+for argument; do
+    case $argument in
+    --callgrind-out-file=*) echo "totals: $TOTAL" >"${argument#*=}" ;;
+    esac
+done
+END
+    chmod +x "$work/bin/valgrind"
+    PATH=$work/bin:$PATH
+    gate_run() # TOTAL MODE
+    {
+        status=0
+        TOTAL=$1 sh "$source/bench/instructions.sh" "$2" "$program" "$work/records" gnu-1.0 >"$work/out" 2>&1 ||
+            status=$?
+        echo $status
+    }
+    paths=$("$program" | wc -l)
+    echo "other-2.0 token_f32_half 5" >"$work/records"
+    case $(gate_run 64000 check) in
+    77) grep -q 'skipped: this CPU has no AVX2' "$work/out" && {
+        cat "$work/out"
+        exit 77
+    } ;;
+    *) fail "without a record of its compiler the check is not skipped" ;;
+    esac
+    [ "$(gate_run 64000 record)" = 0 ] || fail "cannot record"
+    [ "$(grep -c '^gnu-1.0 .* 1000$' "$work/records")" = "$paths" ] || fail "wrong records"
+    grep -qx "other-2.0 token_f32_half 5" "$work/records" || fail "the record of another compiler is lost"
+    [ "$(gate_run 64640 check)" = 0 ] || fail "1 % above is refused"
+    [ "$(gate_run 60000 check)" = 0 ] || fail "fewer are refused"
+    [ "$(gate_run 64704 check)" = 1 ] || fail "1.1 % above is accepted"
+    [ "$(grep -c 'more than 1 % above' "$work/out")" = "$paths" ] || fail "not every path is named"
+    command=$(sed -n 's/^If that is meant: //p' "$work/out")
+    (cd "$source" && TOTAL=64704 sh -c "$command" >/dev/null) || fail "the printed command fails: $command"
+    [ "$(gate_run 64704 check)" = 0 ] || fail "the printed command renews nothing"
+    [ "$(gate_run 0 check)" = 1 ] || fail "a count of nothing is accepted"
+    sed -i '/gnu-1.0 row_f32/d' "$work/records"
+    [ "$(gate_run 64704 check)" = 1 ] || fail "a path without a record is accepted"
 }
 
 command -v python3 >/dev/null || {

@@ -110,13 +110,12 @@ EXPORT void peer_rope_rows(const peer_job *job, const void *)
     run_rope(*job, nullptr, &rows);
 }
 
-/* Whether there are plain loops for the type. */
-EXPORT int peer_has_plain(int32_t dtype)
+/* Whether there are plain loops for the type.  Which flags: 0 is -O2, 1 is -O3 -march=native. */
+EXPORT int peer_has_plain(int32_t dtype, int flags)
 {
-    return plain_find(plain_native, dtype, ROPE_HALF, head_dim, head_dim, 0, 0) != nullptr;
+    return plain_find(plain_lists[flags], dtype, ROPE_HALF, head_dim, head_dim, 0, 0) != nullptr;
 }
 
-/* Which flags: 0 is -O2, 1 is -O3 -march=native. */
 EXPORT void peer_plain_half(const peer_job *job, const int *flags)
 {
     run_plain(*job, plain_lists[*flags], ROPE_HALF);

@@ -46,8 +46,8 @@ static uint16_t to_bf16(float value)
 #define PUT        to_bf16
 #include "plain.inc.h"
 
-/* Where the compiler has the type; clang 14 has it not on x86 without AVX512-FP16. */
-#if defined(__FLT16_MANT_DIG__) && !defined(__clang__)
+/* Where the compiler has the type and the CPU converts it: not clang 14 on x86, nor x86 at -O2 alone. */
+#if (defined(__F16C__) && !defined(__clang__)) || defined(__aarch64__)
 #define HAVE_F16
 __extension__ typedef _Float16 binary16;
 #define NAME(word) f16_##word

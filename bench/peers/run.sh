@@ -41,6 +41,10 @@ wheel onnx onnx || :
 # ggml's own libraries: from llama-cpp-python if it has a wheel here, else from a small wheel with the same.
 wheel llama-cpp-python llama_cpp || wheel pywhispercpp pywhispercpp || :
 
-compiler=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")
-exec "$python" -B bench/peers/peers.py "--compiler=$("$compiler" --version | head -n 1)" "$@" \
+cached()
+{
+    sed -n "s/^$1:[A-Z]*=//p" "$build/CMakeCache.txt"
+}
+compiler="$("$(cached CMAKE_C_COMPILER)" --version | head -n 1), $(cached CMAKE_C_FLAGS_RELEASE)"
+exec "$python" -B bench/peers/peers.py "--compiler=$compiler" "$@" \
     "$build/bench/librope_peers.so"
