@@ -96,7 +96,7 @@ by_cmake()
     clang) cxx=clang++ ;;
     esac
     build=$work/test/$name
-    quietly "$name" cmake -S "$here" -B "$build" -DCMAKE_C_COMPILER=$cc -DCMAKE_CXX_COMPILER=$cxx \
+    quietly "$name" cmake -S "$here" -B "$build" "-DCMAKE_C_COMPILER=$cc" "-DCMAKE_CXX_COMPILER=$cxx" \
         "-DCOMPONENTS=$components" "$@"
     quietly "$name" cmake --build "$build"
     for component in $(echo "$components" | tr ';' ' '); do
@@ -119,7 +119,7 @@ by_pkg_config()
         "$work/test/$1-$pc" >"$work/log/run" || fail "$1: $pc"
         # Static: what it links besides comes from the file, too.
         flags=$(PKG_CONFIG_LIBDIR=$3 pkg-config --static --cflags --libs $pc)
-        # shellcheck disable=SC2086
+        # shellcheck disable=SC2046,SC2086
         "$2" -std=c11 $with "$here/consumer.c" -Wl,-Bstatic $(static_of "$flags") -o "$work/test/$1-$pc-static"
         "$work/test/$1-$pc-static" >"$work/log/run" || fail "$1: $pc, static"
         ! readelf -d "$work/test/$1-$pc-static" | grep -q 'NEEDED.*librope' || fail "$1: $pc is not static"
@@ -154,7 +154,10 @@ by_hand()
         done
         for options in -O0 '-O3 -flto' '-O2 -flto -ffast-math'; do
             case $cc$options in
-            clang*-flto*) command -v ld.lld >/dev/null && options="$options -fuse-ld=lld" || continue ;;
+            clang*-flto*) # GNU ld has no plugin of clang's everywhere
+                command -v ld.lld >/dev/null || continue
+                options="$options -fuse-ld=lld"
+                ;;
             esac
             # shellcheck disable=SC2086
             $cc -std=c11 -Wall -Wextra -Wpedantic -Werror $options "-I$2/include" "$here/consumer.c" \
@@ -229,7 +232,9 @@ subproject()
     quietly subproject cmake --install "$build"
     found=$(cd "$work/test/host" && find . ! -type d)
     [ "$found" = ./bin/host ] || fail "installed with the host: $found"
-    "$build/host" >"$work/log/run" && "$build/host_config" >"$work/log/run" || fail "the host's programs"
+    for program in host host_config; do
+        "$build/$program" >"$work/log/run" || fail "the host's program $program"
+    done
     ! readelf -d "$build/host" | grep -E 'NEEDED.*(rope|sleef)' || fail "the host is not static, without SLEEF"
     echo "subproject: $(cat "$work/log/run")"
 
@@ -304,10 +309,10 @@ EOF
 aarch64()
 {
     build=${ROPE_AARCH64_BUILD:-$source/build/tests-aarch64}
-    [ -d "$build" ] && command -v qemu-aarch64 >/dev/null || {
+    if ! [ -d "$build" ] || ! command -v qemu-aarch64 >/dev/null; then
         echo "arm64: left out, no cross build in $build"
         return 0
-    }
+    fi
     quietly aarch64 sh cmake/package.sh "$build" "$work/out-arm64" -DCMAKE_TOOLCHAIN_FILE=cmake/aarch64-linux-gnu.cmake
     root=$work/test/arm64 libraries=$work/test/arm64/usr/lib/aarch64-linux-gnu
     unpack "$root" "$work/out-arm64"/*_arm64.deb
@@ -332,6 +337,7 @@ debian()
     [ -e "$chroot/etc/debian_version" ] || rope_as_root debootstrap --variant=minbase bookworm "$chroot"
     rope_as_root mkdir -p "$chroot/rope"
     rope_as_root cp "$out"/*.deb "$here/consumer.c" "$here/consumer.cpp" "$here/CMakeLists.txt" "$chroot/rope/"
+    # shellcheck disable=SC2016
     rope_as_root chroot "$chroot" sh -eu -c '
         cd /rope
         apt-get update -qq
