@@ -61,6 +61,10 @@ started=$(date +%s)
 "$build/bench/rope_bench" "--benchmark_filter=$filter" "--benchmark_repetitions=$repetitions" \
     --benchmark_enable_random_interleaving=true "--benchmark_min_time=$min_time" \
     "--benchmark_out=$output" --benchmark_out_format=json "$@" >"$build.log"
+grep -q '"run_type": "iteration"' "$output" || {
+    echo "no benchmark has such a name" >&2
+    exit 1
+}
 echo "measured in $(($(date +%s) - started)) s"
 echo "$output"
 echo "bench/dashboard.py bench-results/*.json makes the pages; bench/compare.py OLD NEW compares two runs"

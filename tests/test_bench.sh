@@ -105,6 +105,21 @@ compare()
     cmp "$work/result.json" "$work/out.conbench"
     python3 -B "$source/bench/dashboard.py" --output "$work/site" "$work/result.json"
     cmp "$work/result.json" "$work"/site/raw/*.json
+    PYTHONPATH=$source/tests python3 -B - "$work/site/index.html" <<'END'
+import pathlib, sys
+import browser
+if browser.find() is None:
+    print("the page is not opened: chromium is not installed")
+    sys.exit()
+url = pathlib.Path(sys.argv[1]).as_uri()
+with browser.Browser(browser.find()) as one:
+    for width in (400, 1600):
+        one.open(url, width)
+        assert one.evaluate("document.documentElement.dataset.drawn") == "yes"
+        assert one.evaluate("document.documentElement.scrollWidth") <= width
+        assert one.evaluate("document.querySelectorAll('figure circle').length") > 0
+        assert one.requests() == [url] and one.complaints() == [], one.complaints()
+END
 }
 
 # Every goal has its line for every vector set, and only for sets that this CPU has.
