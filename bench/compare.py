@@ -74,7 +74,8 @@ def markdown(text):
 
 def fields(one):
     limit = "-" if one.limit_ratio is None else f"{one.limit_ratio:.3f}"
-    return f"{one.old:.4g}", f"{one.new:.4g}", f"{one.ratio:.3f}", f"{one.p:.2g}", limit
+    return (f"{one.old:.4g}", f"{one.new:.4g}", f"{one.ratio:.3f}", f"{one.u:g}", f"{one.p:.2g}",
+            limit)
 
 
 def report(comparisons, gone, added, as_markdown, everything):
@@ -86,15 +87,16 @@ def report(comparisons, gone, added, as_markdown, everything):
     if as_markdown:
         lines += ["**" + ", ".join(counts) + f"** of {len(comparisons)} benchmarks", ""]
         if shown:
-            lines += ["| benchmark | old ns | new ns | new / old | p | to the limit, new / old | |",
-                      "|---|--:|--:|--:|--:|--:|---|"]
+            lines += ["| benchmark | old ns | new ns | new / old | U | p | to the limit, new / old | |",
+                      "|---|--:|--:|--:|--:|--:|--:|---|"]
         lines += [f"| {markdown(c.name)} | " + " | ".join(fields(c)) + f" | {MEANING[c.verdict]} |"
                   for c in shown]
         lines += [f"\nOnly in the {age} run: {markdown(name)}"
                   for age, names in (("old", gone), ("new", added)) for name in names]
     else:
         lines += [f"{MEANING[c.verdict]}: {printable(c.name)}: {' -> '.join(fields(c)[:2])} ns, "
-                  f"x {fields(c)[2]}, p {fields(c)[3]}, to the limit x {fields(c)[4]}" for c in shown]
+                  f"x {fields(c)[2]}, U {fields(c)[3]}, p {fields(c)[4]}, to the limit x {fields(c)[5]}"
+                  for c in shown]
         lines += [f"only in the {age} run: {printable(name)}"
                   for age, names in (("old", gone), ("new", added)) for name in names]
         lines.append(", ".join(counts) + f" of {len(comparisons)} benchmarks")
