@@ -8,10 +8,10 @@
 
 #include "rope/rope.h"
 
-/* Sizes in version 0.1 of the descriptors that more than one file reads. */
+/* The smallest size that is accepted, that of the first form: of descriptors that several files read. */
 enum {
     ROPE_JOB_SIZE_0_1 = offsetof(rope_job, xpos_center),
-    ROPE_ROWS_SIZE_0_1 = sizeof(rope_rows)
+    ROPE_ROWS_SIZE_0_1 = offsetof(rope_rows, message_size) + sizeof(size_t)
 };
 
 /* Of plans and permutations.  Keeps the tables of a hostile spec below 90 MiB; models have 512 at

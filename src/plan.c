@@ -11,18 +11,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The layout of 0.1 on 64-bit platforms, frozen: fields are appended behind these. */
+/* The layout on 64-bit platforms, frozen: fields are appended behind these. */
 #if UINTPTR_MAX == UINT64_MAX
-static_assert(offsetof(rope_spec, scheme) == 4 && offsetof(rope_spec, head_dim) == 8 &&
-                  offsetof(rope_spec, rotary_dim) == 16 &&
-                  offsetof(rope_spec, rotary_offset) == 24 && offsetof(rope_spec, pairing) == 32 &&
-                  offsetof(rope_spec, angle) == 36 && offsetof(rope_spec, theta) == 40 &&
-                  offsetof(rope_spec, factor) == 48 &&
-                  offsetof(rope_spec, attention_factor) == 56 &&
-                  offsetof(rope_spec, inv_freq) == 64 &&
-                  offsetof(rope_spec, inv_freq_count) == 72 && offsetof(rope_spec, message) == 80 &&
-                  offsetof(rope_spec, message_size) == 88 && offsetof(rope_spec, length) == 96,
-              "rope_spec is frozen");
+static_assert(
+    offsetof(rope_spec, scheme) == 4 && offsetof(rope_spec, head_dim) == 8 &&
+        offsetof(rope_spec, rotary_dim) == 16 && offsetof(rope_spec, rotary_offset) == 24 &&
+        offsetof(rope_spec, pairing) == 32 && offsetof(rope_spec, angle) == 36 &&
+        offsetof(rope_spec, theta) == 40 && offsetof(rope_spec, factor) == 48 &&
+        offsetof(rope_spec, attention_factor) == 56 && offsetof(rope_spec, inv_freq) == 64 &&
+        offsetof(rope_spec, inv_freq_count) == 72 && offsetof(rope_spec, message) == 80 &&
+        offsetof(rope_spec, message_size) == 88 && offsetof(rope_spec, length) == 96 &&
+        offsetof(rope_spec, max_length) == 104 && offsetof(rope_spec, original_length) == 112 &&
+        offsetof(rope_spec, ntk_exponent) == 120 && offsetof(rope_spec, beta_fast) == 128 &&
+        offsetof(rope_spec, beta_slow) == 136 && offsetof(rope_spec, mscale) == 144 &&
+        offsetof(rope_spec, mscale_all_dim) == 152 && offsetof(rope_spec, mscale_log) == 160 &&
+        offsetof(rope_spec, low_freq_factor) == 168 &&
+        offsetof(rope_spec, high_freq_factor) == 176 && offsetof(rope_spec, short_factor) == 184 &&
+        offsetof(rope_spec, long_factor) == 192 && offsetof(rope_spec, factor_count) == 200 &&
+        offsetof(rope_spec, divisors) == 208 && offsetof(rope_spec, divisor_count) == 216 &&
+        offsetof(rope_spec, active_pairs) == 224 && offsetof(rope_spec, no_truncate) == 232 &&
+        offsetof(rope_spec, axis_layout) == 236 && offsetof(rope_spec, axes) == 240 &&
+        offsetof(rope_spec, sections) == 248 && offsetof(rope_spec, section_count) == 256 &&
+        offsetof(rope_spec, pair_axis) == 264 && offsetof(rope_spec, pair_freq) == 272 &&
+        offsetof(rope_spec, pairing_chunk) == 280 && offsetof(rope_spec, shift) == 288 &&
+        offsetof(rope_spec, position_scale) == 296 && offsetof(rope_spec, xpos_base) == 304 &&
+        offsetof(rope_spec, xpos_gamma) == 312 && sizeof(rope_spec) == 320,
+    "rope_spec is frozen");
 static_assert(offsetof(rope_info, scheme) == 4 && offsetof(rope_info, head_dim) == 8 &&
                   offsetof(rope_info, rotary_dim) == 16 &&
                   offsetof(rope_info, rotary_offset) == 24 && offsetof(rope_info, pairing) == 32 &&
@@ -30,7 +44,10 @@ static_assert(offsetof(rope_info, scheme) == 4 && offsetof(rope_info, head_dim) 
                   offsetof(rope_info, factor) == 48 &&
                   offsetof(rope_info, attention_factor) == 56 &&
                   offsetof(rope_info, table_bytes) == 64 && offsetof(rope_info, isa) == 72 &&
-                  offsetof(rope_info, reserved) == 76 && offsetof(rope_info, softmax_factor) == 80,
+                  offsetof(rope_info, reserved) == 76 &&
+                  offsetof(rope_info, softmax_factor) == 80 && offsetof(rope_info, axes) == 88 &&
+                  offsetof(rope_info, is_long) == 96 && offsetof(rope_info, reserved2) == 100 &&
+                  sizeof(rope_info) == 104,
               "rope_info is frozen");
 #endif
 enum {

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-enum { POSITIONS_SIZE_0_1 = sizeof(rope_positions) };
+enum { POSITIONS_SIZE_0_1 = offsetof(rope_positions, step) + sizeof(int64_t) };
 
 static const double position_limit = 0x1p31; /* |p| stays below */
 

@@ -15,6 +15,7 @@ build=${ROPE_BUILD_DIR:-build/tests}
 jobs=$(nproc)
 
 rope_need gcc g++ libc6-dev cmake make pkg-config libsleef-dev libcmocka-dev libmpfr-dev libjansson-dev
+rope_want abigail-tools || echo "The ABI: not compared with the last release, no abigail-tools"
 
 aarch64='' emulate=OFF
 if [ "$(uname -m)" = x86_64 ]; then

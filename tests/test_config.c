@@ -1433,19 +1433,21 @@ static void test_interface(void **state)
     assert_int_equal(rope_config_parse(json, strlen(json), NULL, &config), ROPE_OK);
 
     /*
-     * entries grow at their end: a shorter one of an older caller is refused below the first
-     * version, a longer one kept
+     * entries grow at their end: one of an older caller is refused below the first version, one of a
+     * newer caller where it has something behind ours
      */
     struct {
         rope_config_entry entry;
         unsigned char more[16];
     } longer;
-    memset(&longer, 0xAA, sizeof longer);
+    memset(&longer, 0, sizeof longer);
     longer.entry.struct_size = sizeof longer;
     assert_int_equal(rope_config_get_entry(config, 0, &longer.entry), ROPE_OK);
     assert_int_equal(longer.entry.struct_size, sizeof longer);
     for (size_t i = 0; i < sizeof longer.more; i++)
-        assert_int_equal(longer.more[i], 0xAA);
+        assert_int_equal(longer.more[i], 0);
+    longer.more[15] = 1;
+    assert_int_equal(rope_config_get_entry(config, 0, &longer.entry), ROPE_ERR_STRUCT);
     rope_config_entry entry = ROPE_CONFIG_ENTRY_INIT;
     entry.struct_size = sizeof entry - 1;
     assert_int_equal(rope_config_get_entry(config, 0, &entry), ROPE_ERR_STRUCT);

@@ -129,7 +129,8 @@ typedef struct rope_gguf_pair {
  * (llama is interleaved: its converter permutes the weights).  Tensors that are read:
  * rope_freqs.weight, rope_factors_long.weight, rope_factors_short.weight.
  *
- * ROPE_ERR_NULL pairs (where count > 0), a key or config is NULL; the others as rope_config_parse.
+ * ROPE_ERR_NULL pairs (where count > 0), a key or config is NULL; ROPE_ERR_STRUCT struct_size of
+ * pairs or options; the others as rope_config_parse.
  * Thread-safe.  Since 0.1.
  */
 ROPE_API rope_status rope_config_from_gguf(const rope_gguf_pair *pairs, size_t count,

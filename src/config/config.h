@@ -41,6 +41,12 @@ struct rope_config {
     size_t warning_count;
 };
 
+/*
+ * 1 if the caller's struct, which starts with its struct_size, is at least `least` long and has no
+ * byte behind our `size` that is not zero.
+ */
+int rope_config_struct_fits(const void *given, size_t size, size_t least);
+
 /* A configuration with the options in it; checks them. */
 rope_status rope_config_open(const rope_config_options *options, struct rope_config **config);
 

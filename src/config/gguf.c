@@ -3,11 +3,22 @@
 #include "config.h"
 #include "families.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
 static const char full_attention[] = "full_attention";
 static const char sliding_attention[] = "sliding_attention";
+
+/* The layout on 64-bit platforms, frozen: fields are appended behind these. */
+#if UINTPTR_MAX == UINT64_MAX
+static_assert(offsetof(rope_gguf_pair, count) == 4 && offsetof(rope_gguf_pair, key) == 8 &&
+                  offsetof(rope_gguf_pair, text) == 16 && offsetof(rope_gguf_pair, numbers) == 24 &&
+                  offsetof(rope_gguf_pair, number) == 32 && sizeof(rope_gguf_pair) == 40,
+              "rope_gguf_pair is frozen");
+#endif
+/* Pairs are read where they lie: a field behind these is there where struct_size reaches it. */
+enum { PAIR_SIZE_0_1 = offsetof(rope_gguf_pair, number) + sizeof(double) };
 
 struct metadata {
     const char *pairs; /* struct_size apart */
@@ -433,8 +444,12 @@ rope_status rope_config_from_gguf(const rope_gguf_pair *pairs, size_t count_of_p
         return ROPE_ERR_NULL;
     data.size = count_of_pairs != 0 ? pairs->struct_size : 0;
     if (count_of_pairs != 0 &&
-        (data.size < sizeof *pairs || data.size % _Alignof(rope_gguf_pair) != 0))
+        (data.size < PAIR_SIZE_0_1 || data.size % _Alignof(rope_gguf_pair) != 0))
         return ROPE_ERR_STRUCT;
+    for (size_t i = 0; i < count_of_pairs; i++)
+        if (pair_at(&data, i)->struct_size != data.size ||
+            !rope_config_struct_fits(pair_at(&data, i), sizeof *pairs, PAIR_SIZE_0_1))
+            return ROPE_ERR_STRUCT;
     for (size_t i = 0; i < count_of_pairs; i++)
         if (pair_at(&data, i)->key == NULL)
             return ROPE_ERR_NULL;

@@ -2,6 +2,7 @@
 /* The public functions on a finished configuration, and its memory and messages.  Reads no file. */
 #include "config.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -10,11 +11,38 @@
 
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
-/*
- * Fills `room` from the caller's struct; 0 if its size is below `least` or unknown bytes are not
- * zero.
- */
-static int read_struct(const void *given, void *room, size_t size, size_t least)
+/* The layout on 64-bit platforms, frozen: fields are appended behind these. */
+#if UINTPTR_MAX == UINT64_MAX
+static_assert(offsetof(rope_config_options, profile) == 4 &&
+                  offsetof(rope_config_options, length) == 8 &&
+                  offsetof(rope_config_options, message) == 16 &&
+                  offsetof(rope_config_options, message_size) == 24 &&
+                  sizeof(rope_config_options) == 32,
+              "rope_config_options is frozen");
+static_assert(offsetof(rope_config_entry, tower) == 4 && offsetof(rope_config_entry, path) == 8 &&
+                  offsetof(rope_config_entry, model_type) == 16 &&
+                  offsetof(rope_config_entry, layer_type) == 24 &&
+                  offsetof(rope_config_entry, spec) == 32 &&
+                  offsetof(rope_config_entry, k_head_dim) == 40 &&
+                  offsetof(rope_config_entry, k_rotary_offset) == 48 &&
+                  offsetof(rope_config_entry, pairing_out) == 56 &&
+                  offsetof(rope_config_entry, direction) == 60 &&
+                  offsetof(rope_config_entry, rounding) == 64 &&
+                  offsetof(rope_config_entry, flags) == 68 &&
+                  offsetof(rope_config_entry, position_scale) == 72 &&
+                  sizeof(rope_config_entry) == 80,
+              "rope_config_entry is frozen");
+static_assert(offsetof(rope_query_scale, kind) == 4 && offsetof(rope_query_scale, beta) == 8 &&
+                  offsetof(rope_query_scale, length) == 16 && sizeof(rope_query_scale) == 24,
+              "rope_query_scale is frozen");
+#endif
+enum {
+    OPTIONS_SIZE_0_1 = offsetof(rope_config_options, message_size) + sizeof(size_t),
+    ENTRY_SIZE_0_1 = offsetof(rope_config_entry, position_scale) + sizeof(double),
+    QUERY_SCALE_SIZE_0_1 = offsetof(rope_query_scale, length) + sizeof(double)
+};
+
+int rope_config_struct_fits(const void *given, size_t size, size_t least)
 {
     uint32_t given_size;
     memcpy(&given_size, given, sizeof given_size);
@@ -24,6 +52,16 @@ static int read_struct(const void *given, void *room, size_t size, size_t least)
     for (size_t i = size; i < given_size; i++)
         if (bytes[i] != 0)
             return 0;
+    return 1;
+}
+
+/* Fills `room` from the caller's struct; 0 if that does not fit. */
+static int read_struct(const void *given, void *room, size_t size, size_t least)
+{
+    if (!rope_config_struct_fits(given, size, least))
+        return 0;
+    uint32_t given_size;
+    memcpy(&given_size, given, sizeof given_size);
     memset(room, 0, size);
     memcpy(room, given, given_size < size ? given_size : size);
     return 1;
@@ -32,10 +70,10 @@ static int read_struct(const void *given, void *room, size_t size, size_t least)
 /* Writes a struct of ours to the caller's, whose size it keeps. */
 static int write_struct(void *given, const void *ours, size_t size, size_t least)
 {
+    if (!rope_config_struct_fits(given, size, least))
+        return 0;
     uint32_t given_size;
     memcpy(&given_size, given, sizeof given_size);
-    if (given_size < least)
-        return 0;
     const size_t known = given_size < size ? given_size : size;
     memcpy((char *)given + sizeof given_size, (const char *)ours + sizeof given_size,
            known - sizeof given_size);
@@ -79,7 +117,7 @@ rope_status rope_config_open(const rope_config_options *options, struct rope_con
 {
     rope_config_options read = ROPE_CONFIG_OPTIONS_INIT;
     *config = NULL;
-    if (options != NULL && !read_struct(options, &read, sizeof read, sizeof read))
+    if (options != NULL && !read_struct(options, &read, sizeof read, OPTIONS_SIZE_0_1))
         return ROPE_ERR_STRUCT;
     struct rope_config *made = calloc(1, sizeof *made);
     if (made == NULL)
@@ -216,7 +254,7 @@ rope_status rope_config_get_entry(const rope_config *config, size_t index, rope_
         return ROPE_ERR_NULL;
     if (index >= config->entry_count)
         return ROPE_ERR_VALUE;
-    return write_struct(entry, &config->entries[index], sizeof *entry, sizeof *entry)
+    return write_struct(entry, &config->entries[index], sizeof *entry, ENTRY_SIZE_0_1)
                ? ROPE_OK
                : ROPE_ERR_STRUCT;
 }
@@ -267,7 +305,7 @@ rope_status rope_config_get_query_scale(const rope_config *config, size_t layer,
         return ROPE_ERR_VALUE;
     const rope_query_scale none = ROPE_QUERY_SCALE_INIT;
     const int scaled = !config->scale_without_rotation || entry == ROPE_LAYER_NO_ROTATION;
-    return write_struct(scale, scaled ? &config->scale : &none, sizeof none, sizeof none)
+    return write_struct(scale, scaled ? &config->scale : &none, sizeof none, QUERY_SCALE_SIZE_0_1)
                ? ROPE_OK
                : ROPE_ERR_STRUCT;
 }
