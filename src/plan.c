@@ -3,6 +3,7 @@
 #include "plan.h"
 #include "axes.h"
 #include "dispatch.h"
+#include "environment.h"
 #include "frequency.h"
 #include "magnitude.h"
 
@@ -324,7 +325,7 @@ static rope_status fill_plan(const rope_spec *spec, const struct rope_axes *axes
     return status;
 }
 
-rope_status rope_plan_create(const rope_spec *given, rope_plan **out_plan)
+static rope_status create_plan(const rope_spec *given, rope_plan **out_plan)
 {
     if (out_plan == NULL)
         return ROPE_ERR_NULL;
@@ -369,6 +370,15 @@ rope_status rope_plan_create(const rope_spec *given, rope_plan **out_plan)
     return ROPE_OK;
 }
 
+rope_status rope_plan_create(const rope_spec *spec, rope_plan **out_plan)
+{
+    fenv_t host;
+    rope_environment_enter(&host);
+    const rope_status status = create_plan(spec, out_plan);
+    rope_environment_leave(&host);
+    return status;
+}
+
 void rope_plan_destroy(rope_plan *plan)
 {
     if (plan == NULL)
@@ -402,7 +412,7 @@ static int subtract_frequencies(const rope_plan *from, const rope_plan *to,
     return 1;
 }
 
-rope_status rope_plan_between(const rope_plan *from, const rope_plan *to, rope_plan **out_plan)
+static rope_status create_between(const rope_plan *from, const rope_plan *to, rope_plan **out_plan)
 {
     if (out_plan == NULL)
         return ROPE_ERR_NULL;
@@ -442,6 +452,15 @@ rope_status rope_plan_between(const rope_plan *from, const rope_plan *to, rope_p
     }
     *out_plan = plan;
     return ROPE_OK;
+}
+
+rope_status rope_plan_between(const rope_plan *from, const rope_plan *to, rope_plan **out_plan)
+{
+    fenv_t host;
+    rope_environment_enter(&host);
+    const rope_status status = create_between(from, to, out_plan);
+    rope_environment_leave(&host);
+    return status;
 }
 
 /* ---- Reading it back ------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  */
 #include "self_test.h"
 #include "dispatch.h"
+#include "environment.h"
 
 #include <assert.h>
 #include <math.h>
@@ -720,10 +721,13 @@ rope_status rope_self_test_compare(const char *name, const struct rope_kernels *
     bench->kernels[REFERENCE] = reference;
     for (size_t set = 0; set < SETS; set++)
         bench->image[set] = memory + bench_bytes + set * IMAGE_BYTES;
+    fenv_t host;
+    rope_environment_enter(&host);
     make_inputs(bench);
     *counts = (struct rope_self_test_counts){0, 0};
     struct record record = {name, message, counts};
     compare_all(bench, direct, &record);
+    rope_environment_leave(&host);
     free(memory);
     return counts->different == 0 ? ROPE_OK : ROPE_ERR_DIFFERENCE;
 }

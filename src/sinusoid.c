@@ -176,7 +176,8 @@ static rope_status check_all(struct walk *walk, const rope_sinusoid *given, int 
 
 /* ---- One stretch of columns ------------------------------------------------------------------ */
 
-enum { COLUMNS = 2 * RK_MAX_PAIRS };
+/* Pairs of a stretch: few enough for stacks of 16 KiB. */
+enum { STRETCH_PAIRS = 128, COLUMNS = 2 * STRETCH_PAIRS };
 
 /* Room for the columns of a stretch, in any type. */
 union columns {
@@ -344,7 +345,7 @@ static void put_token(const struct walk *walk, size_t token, size_t from, size_t
         size_t n;
         for (size_t first = 0; first < plan->pairs; first += n) {
             const size_t chunk_rest = plan->chunk_pairs - first % plan->chunk_pairs;
-            n = chunk_rest < RK_MAX_PAIRS ? chunk_rest : RK_MAX_PAIRS;
+            n = chunk_rest < STRETCH_PAIRS ? chunk_rest : STRETCH_PAIRS;
             put_pairs(walk, token, from, until, places, first, n);
         }
         done = plan->rotary_dim;

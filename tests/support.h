@@ -12,6 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* 1 where a sanitizer is compiled in. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer) || \
+    __has_feature(thread_sanitizer)
+#define TEST_SANITIZED 1
+#endif
+#endif
+#ifndef TEST_SANITIZED
+#define TEST_SANITIZED 0
+#endif
+
 /* ---- Settings from the environment ---- */
 
 /* ROPE_TEST_SEED, or a fixed number.  Every failure message must contain it. */

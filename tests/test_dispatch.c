@@ -40,7 +40,29 @@ static pthread_barrier_t start;
 static struct {
     rope_isa active;
     rope_status created;
+    rope_status rotated;
 } answers[THREADS];
+
+/* A job without a plan, by a row: it too asks for the set. */
+static rope_status rotate_by_rows(void)
+{
+    float row[2] = {1.0f, 0.0f}, data[2] = {1.0f, 2.0f};
+    rope_rows rows = ROPE_ROWS_INIT;
+    rows.dtype = ROPE_F32;
+    rows.cos = row;
+    rows.count = 1;
+    rope_tensor tensor = ROPE_TENSOR_INIT;
+    tensor.dtype = ROPE_F32;
+    tensor.src = tensor.dst = data;
+    tensor.heads = 1;
+    tensor.head_dim = 2;
+    rope_job job = ROPE_JOB_INIT;
+    job.tokens = 1;
+    job.q = &tensor;
+    job.rows = &rows;
+    job.rotary_dim = 2;
+    return rope_rotate(NULL, &job);
+}
 
 static void *ask(void *argument)
 {
@@ -49,10 +71,13 @@ static void *ask(void *argument)
     rope_plan *plan = NULL;
     spec.head_dim = 2;
     pthread_barrier_wait(&start);
-    if (i % 2)
+    if (i % 3 == 1)
         answers[i].active = rope_active_isa();
+    if (i % 3 == 2)
+        answers[i].rotated = rotate_by_rows();
     answers[i].created = rope_plan_create(&spec, &plan);
     answers[i].active = rope_active_isa();
+    answers[i].rotated = rotate_by_rows();
     rope_plan_destroy(plan);
     return NULL;
 }
@@ -80,9 +105,6 @@ static int child(int pipe_end)
     spec.message_size = sizeof report.message;
     report.active = rope_active_isa();
     report.created = rope_plan_create(&spec, &plan);
-    for (size_t i = 0; i < THREADS; i++)
-        report.threads_agree &=
-            answers[i].active == report.active && answers[i].created == report.created;
     if (report.created == ROPE_OK) {
         rope_info info = ROPE_INFO_INIT;
         if (rope_plan_info(plan, &info) != ROPE_OK)
@@ -93,22 +115,11 @@ static int child(int pipe_end)
         return 1;
     }
 
-    float row[2] = {1.0f, 0.0f}, data[2] = {1.0f, 2.0f};
-    rope_rows rows = ROPE_ROWS_INIT;
-    rows.dtype = ROPE_F32;
-    rows.cos = row;
-    rows.count = 1;
-    rope_tensor tensor = ROPE_TENSOR_INIT;
-    tensor.dtype = ROPE_F32;
-    tensor.src = tensor.dst = data;
-    tensor.heads = 1;
-    tensor.head_dim = 2;
-    rope_job job = ROPE_JOB_INIT;
-    job.tokens = 1;
-    job.q = &tensor;
-    job.rows = &rows;
-    job.rotary_dim = 2;
-    report.rotated = rope_rotate(NULL, &job);
+    report.rotated = rotate_by_rows();
+    for (size_t i = 0; i < THREADS; i++)
+        report.threads_agree &= answers[i].active == report.active &&
+                                answers[i].created == report.created &&
+                                answers[i].rotated == report.rotated;
     return write(pipe_end, &report, sizeof report) == sizeof report ? 0 : 1;
 }
 

@@ -31,15 +31,19 @@
  *   and split of the work, in place and out of place.  Where a result is NaN only that it is NaN is
  *   promised.  One exception: on an x86 CPU without FMA f64 rows, and rows of fractional positions
  *   and of ROPE_ANGLE_F32, may differ in the last bit of the f64 value that they are rounded from.
- * - The floating-point environment is not changed.  The bounds hold in round-to-nearest mode.
- *   Where the host has set flush-to-zero or denormals-are-zero, subnormal f32, f64 and bf16 values
- *   count as zero; nothing else changes.
+ * - The host's floating-point settings are after a call as before; of the status flags finite data
+ *   in range raise inexact and underflow alone.  Plans are the same whatever is set.  Rotations and
+ *   tables keep their bounds and their equal bits in round-to-nearest mode; in the other modes they
+ *   are off by up to 4 (f64: 64) units in the last place of the largest result, with ROPE_ANGLE_F32
+ *   by what its f32 angles are.  Where the host has set flush-to-zero or denormals-are-zero,
+ *   subnormal f32, f64 and bf16 values count as zero; nothing else changes.
  *
  * THREADS.  A plan never changes after its creation: any number of threads may use it at once.  The
  * library creates no thread, holds no lock, keeps no state of its own but the choice of the
  * instruction set (made once), and after rope_plan_create neither allocates nor calls the system
  * (rope_self_test, which is for the start of a program, allocates while it runs).
- * It never prints and never aborts.
+ * It never prints and never aborts.  A forked child may use the plans of its parent, even if other
+ * threads were in a call.  16 KiB of stack are enough for every call.
  *
  * DESCRIPTORS.  Each struct starts with struct_size, its size as the caller compiled it (the *_INIT
  * macros fill it in).  Fields are only ever appended, and zero always means "default": a shorter

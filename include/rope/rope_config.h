@@ -14,7 +14,8 @@
  * warning.  An unknown scheme is an error, never the default.
  *
  * Threads.  A configuration never changes after its creation: any number of threads may read it.
- * Time and memory are bounded by ROPE_CONFIG_TEXT_MAX, whatever the text holds.  Nothing is
+ * Time and memory are bounded by ROPE_CONFIG_TEXT_MAX, whatever the text holds, and 16 KiB of stack
+ * are enough.  The host's floating-point settings change nothing and are left alone.  Nothing is
  * printed.
  *
  * Structs carry their size as those of rope.h do.  On any status but ROPE_OK nothing has been

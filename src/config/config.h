@@ -7,6 +7,8 @@
 
 #include "rope/rope_config.h"
 
+#include <fenv.h>
+
 #if defined(__GNUC__)
 #define ROPE_CONFIG_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
@@ -30,8 +32,11 @@ struct rope_config {
     int is_exhausted; /* an allocation failed: ROPE_ERR_MEMORY, whatever else was found */
     rope_profile profile;
     size_t length;
-    char *message; /* of the call that makes the configuration */
+    /* of the call that makes the configuration: its message and its floating-point environment,
+       which is set aside so that its rounding mode does not become part of the result */
+    char *message;
     size_t message_size;
+    fenv_t host;
     rope_config_entry entries[ROPE_CONFIG_ENTRIES];
     size_t entry_count;
     struct rope_layers layers;

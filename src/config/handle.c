@@ -122,6 +122,8 @@ rope_status rope_config_open(const rope_config_options *options, struct rope_con
     struct rope_config *made = calloc(1, sizeof *made);
     if (made == NULL)
         return ROPE_ERR_MEMORY;
+    (void)fegetenv(&made->host);
+    (void)fesetenv(FE_DFL_ENV);
     made->profile = read.profile;
     made->length = read.length;
     made->message = read.message;
@@ -139,6 +141,7 @@ rope_status rope_config_open(const rope_config_options *options, struct rope_con
 
 rope_status rope_config_close(struct rope_config *config, rope_status status, rope_config **result)
 {
+    (void)fesetenv(&config->host);
     if (config->is_exhausted)
         status = ROPE_ERR_MEMORY;
     if (status == ROPE_OK) {
