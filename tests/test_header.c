@@ -14,7 +14,12 @@ int main(void)
     const rope_rows rows = ROPE_ROWS_INIT;
     const rope_tensor tensor = ROPE_TENSOR_INIT;
     const rope_job job = ROPE_JOB_INIT;
+    const rope_sinusoid sinusoid = ROPE_SINUSOID_INIT;
+    const rope_permutation permutation = ROPE_PERMUTATION_INIT;
+    const rope_self_test_report report = ROPE_SELF_TEST_REPORT_INIT;
     return !(spec.struct_size == sizeof spec && info.struct_size == sizeof info &&
              positions.struct_size == sizeof positions && rows.struct_size == sizeof rows &&
-             tensor.struct_size == sizeof tensor && job.struct_size == sizeof job);
+             tensor.struct_size == sizeof tensor && job.struct_size == sizeof job &&
+             sinusoid.struct_size == sizeof sinusoid &&
+             permutation.struct_size == sizeof permutation && report.struct_size == sizeof report);
 }

@@ -9,7 +9,7 @@ int tool_check(const struct tool_options *options)
 {
     if (options->operand_count > 0)
         return tool_bad("%s: no operand expected, see --help", options->operands[0]);
-    char lines[32 * 1024]; /* of 67 operations */
+    char lines[32 * 1024]; /* a line for every operation */
     rope_self_test_report report = ROPE_SELF_TEST_REPORT_INIT;
     report.message = lines;
     report.message_size = sizeof lines;
