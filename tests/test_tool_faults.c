@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tool when the system fails it: every allocation, every call that opens, reads, writes, renames or
- * starts a thread fails once, in every command.  Either the command does what it does without the
- * fault, or it says so in one line, exits with 2 and leaves no file behind; nothing in between.
+ * The tool when the system or a file fails it: every allocation, every call that opens, reads, writes,
+ * renames or starts a thread fails once, in every command; then every byte of every input is another,
+ * and the input ends before it.  Either the command does its work, or it says in one line why not,
+ * exits with 2 and leaves no file behind; nothing in between.
  * Linked with --wrap for these calls and with the tool's main as tool_main.
  */
 #define _GNU_SOURCE /* the names of 64-bit offsets, which the tool gets by _FILE_OFFSET_BITS */
@@ -399,6 +400,174 @@ static void check_command(const struct command *command, size_t *total)
         *total += fault_each(command, name);
 }
 
+/* ---- Wrong files ----------------------------------------------------------------------------- */
+
+/* Names of tensors that permute has an opinion about, in place of those of in.safetensors. */
+static const char *const names[] = {
+    "model.layers.0.self_attn.q_proj.weight",
+    "model.layers.1.self_attn.k_proj.bias",
+    "model.layers.0.self_attn.qkv_proj.weight",
+    "transformer.h.0.attn.c_attn.weight",
+    "transformer.h.0.self_attention.query_key_value.weight",
+    "gpt_neox.layers.0.attention.query_key_value.bias",
+    "model.layers.0.self_attn.q_norm.weight",
+    "model.layers.0.self_attn.k_norm.weight",
+    "model.layers.0.self_attn.q_a_proj.weight",
+    "model.layers.0.self_attn.q_b_proj.weight",
+    "model.layers.0.self_attn.kv_a_proj_with_mqa.weight",
+    "model.layers.7.self_attn.q_proj.weight",
+    "model.layers.x.self_attn.q_proj.weight",
+    "model.layers.1234567.self_attn.q_proj.weight",
+    "layers..self_attn.q_proj.weight",
+    "model.layers.0.self_attn.q_proj.lora_A.weight",
+    "model.layers.0.self_attn.q_proj.lora_B.weight",
+    "model.layers.0.self_attn.q_proj.base_layer.weight",
+    "model.layers.0.self_attn.q_proj.weight_scale",
+    "model.layers.0.self_attn.q_proj.qweight",
+    "vision_tower.layers.0.self_attn.q_proj.weight",
+    "q_proj.weight",
+    "q_proj",
+    "",
+    "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q_proj"};
+
+static const char *const configs[] = {
+    "{\"model_type\": \"llama\", \"head_dim\": 8, \"num_hidden_layers\": 2}",
+    "{\"model_type\": \"gpt_neox\", \"hidden_size\": 16, \"num_attention_heads\": 2}",
+    "{\"model_type\": \"falcon\", \"hidden_size\": 16, \"num_attention_heads\": 2,"
+    " \"multi_query\": true, \"new_decoder_architecture\": false}",
+    "{\"model_type\": \"falcon\", \"hidden_size\": 16, \"num_attention_heads\": 2,"
+    " \"num_kv_heads\": 1, \"new_decoder_architecture\": true}",
+    "{\"model_type\": \"chatglm\", \"hidden_size\": 16, \"num_attention_heads\": 2,"
+    " \"kv_channels\": 8, \"multi_query_attention\": true, \"multi_query_group_num\": 1}",
+    "{\"model_type\": \"codegen\", \"n_embd\": 16, \"n_head\": 2, \"rotary_dim\": 8}",
+    "{\"model_type\": \"phi3\", \"hidden_size\": 16, \"num_attention_heads\": 2,"
+    " \"num_key_value_heads\": 1}",
+    "{\"model_type\": \"qwen3_next\", \"head_dim\": 8, \"num_attention_heads\": 1}",
+    "{\"model_type\": \"qwen3\", \"head_dim\": 8, \"num_attention_heads\": 1000000}",
+    "{\"model_type\": \"deepseek_v3\", \"qk_rope_head_dim\": 4, \"qk_nope_head_dim\": 4,"
+    " \"num_attention_heads\": 1, \"kv_lora_rank\": 4}",
+    "{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"gemma3_text\","
+    " \"head_dim\": 8, \"num_hidden_layers\": 6, \"num_attention_heads\": 1}}",
+    "{\"model_type\": \"exaone4\", \"head_dim\": 8, \"num_hidden_layers\": 2,"
+    " \"layer_types\": [\"sliding_attention\", \"full_attention\"]}",
+};
+
+static const struct command any_permute = {{"permute", "odd.safetensors", "odd-out.safetensors",
+                                            "--from", "half", "--to", "interleaved", "--config",
+                                            "odd.json"},
+                                           {"odd-out.safetensors"}};
+
+/* A run with files that may be wrong: done, or one line and nothing written. */
+static size_t run_wrong(const struct command *command, const char *what, size_t at)
+{
+    char name[120];
+    snprintf(name, sizeof name, "%s %s, %s %zu", command->arguments[0],
+             command->arguments[1] != NULL ? command->arguments[1] : "", what, at);
+    for (size_t i = 0; i < OUTPUTS && command->outputs[i] != NULL; i++)
+        (void)unlink(command->outputs[i]);
+    fail_at = 0;
+    const int status = run(command);
+    faulty = "a wrong file";
+    if (status == 2)
+        check_failure(command, name);
+    else if (status != 0 && status != 1)
+        wrong("%s: status %d\n", name, status);
+    else if (read_file("stderr", got, ROOM) != 0)
+        wrong("%s: standard error of a success\n", name);
+    return status == 2;
+}
+
+static void corrupt_each(const struct command *command, const char *path, size_t *total)
+{
+    static const unsigned char others[] = "\0\1\x7f\x80\xc3\xff\t\n 09aE\"'\\{}[](),:.-eu";
+    static char good[ROOM], bad[ROOM];
+    static size_t number;
+    const size_t size = read_file(path, good, ROOM), step = getenv("ROPE_TEST_REDUCED") ? 7 : 2;
+    size_t refused = 0;
+    for (size_t at = 0; at < size; at++) {
+        memcpy(bad, good, size);
+        for (size_t i = 0; i < sizeof others - 1; i++) {
+            if (number++ % step != 0)
+                continue;
+            bad[at] = (char)others[i];
+            write_file(path, bad, size);
+            refused += run_wrong(command, path, at);
+        }
+        write_file(path, good, at); /* ends here */
+        refused += run_wrong(command, path, at);
+    }
+    write_file(path, good, size);
+    if (refused < size)
+        wrong("%s: only %zu refusals\n", path, refused);
+    *total += refused;
+}
+
+/* Every name with every configuration, as a matrix and as a vector. */
+static void try_names(void)
+{
+    size_t done = 0;
+    for (size_t c = 0; c < sizeof configs / sizeof *configs; c++) {
+        write_file("odd.json", configs[c], strlen(configs[c]));
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+            for (int rows = 8; rows <= 32; rows += 8) {
+                char header[512], file[1024];
+                const int length =
+                    snprintf(header, sizeof header,
+                             "{\"%s\":{\"dtype\":\"F16\",\"shape\":[%d%s],\"data_offsets\":[0,%d]},"
+                             "\"model.layers.0.self_attn.k_proj.weight\":{\"dtype\":\"F16\","
+                             "\"shape\":[8],\"data_offsets\":[%d,%d]}}",
+                             names[n], rows, rows == 24 ? "" : ",2", rows * (rows == 24 ? 2 : 4),
+                             rows * (rows == 24 ? 2 : 4), rows * (rows == 24 ? 2 : 4) + 16);
+                size_t at = put_text(file, header);
+                memset(file + at, 1, 300);
+                at += (size_t)(rows * (rows == 24 ? 2 : 4) + 16);
+                if (length < 0 || at > sizeof file)
+                    abort();
+                write_file("odd.safetensors", file, at);
+                done += !run_wrong(&any_permute, names[n], c);
+            }
+        }
+    }
+    if (done < 20)
+        wrong("only %zu of the names were known\n", done);
+}
+
+/* A page about a file whose name is text in every form of UTF-8, and none. */
+static void try_page(void)
+{
+    static const char *const bad[] = {"\xff",
+                                      "\xc0\x80",
+                                      "\xe0\x80\x80",
+                                      "\xed\xa0\x80",
+                                      "\xf0\x80\x80\x80",
+                                      "\xf4\x90\x80\x80",
+                                      "\xf5\x80\x80\x80",
+                                      "\xc2\x80",
+                                      "\xe9\xaa",
+                                      "\xf1\x9f\x98",
+                                      "\x7f",
+                                      "\x1b"};
+    static const char text[] = "\xc3\xa9\xe8\xaa\x9e\xf0\x9f\x98\x80"; /* of 2, 3 and 4 bytes */
+    static const char replaced[] = "&#xfffd;";
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char path[64], page_path[] = "odd.html";
+        snprintf(path, sizeof path, "%s%s'.json", text, bad[i]);
+        write_file(path, configs[0], strlen(configs[0]));
+        const struct command command = {{"inspect", "-o", page_path, path}, {page_path}};
+        if (run_wrong(&command, "a name", i) != 0) {
+            wrong("page %zu: refused\n", i);
+            continue;
+        }
+        static char page[ROOM];
+        const size_t size = read_file(page_path, page, ROOM - 1);
+        page[size] = '\0';
+        if (strstr(page, text) == NULL || strstr(page, replaced) == NULL ||
+            strstr(page, bad[i]) != NULL || strstr(page, "&#39;.json") == NULL)
+            wrong("page %zu: a name is not as it must be\n", i);
+        (void)unlink(path);
+    }
+}
+
 int main(void)
 {
     static const char config[] =
@@ -433,6 +602,28 @@ int main(void)
         wrong("apply fails\n");
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         check_command(&commands[i], &total);
+    size_t refused = 0;
+    static const struct command with_npy = {
+        {"apply", "--q", "q.npy", "--q-out", "q-out.npy", "--positions", "7"}, {"q-out.npy"}};
+    corrupt_each(&with_npy, "q.npy", &refused);
+#ifdef ROPE_TOOL_CONFIG
+    static const struct command with_gguf = {{"config", "model.gguf"}, {NULL}};
+    static const struct command with_shards = {
+        {"permute", "model.safetensors.index.json", "to/model.safetensors.index.json", "--from",
+         "half", "--to", "interleaved", "--config", "config.json"},
+        {"to/model.safetensors.index.json", "to/in.safetensors"}};
+    static const struct command with_one = {{"permute", "in.safetensors", "out.safetensors",
+                                             "--from", "half", "--to", "interleaved", "--config",
+                                             "config.json"},
+                                            {"out.safetensors"}};
+    corrupt_each(&with_gguf, "model.gguf", &refused);
+    corrupt_each(&with_one, "in.safetensors", &refused);
+    corrupt_each(&with_one, "config.json", &refused);
+    corrupt_each(&with_shards, "model.safetensors.index.json", &refused);
+    try_names();
+    try_page();
+#endif
+    dprintf(report, "%zu refusals\n", refused);
     if (system("ls -A | grep -q '^[.]rope-'") == 0 || system("ls -A to | grep -q '^[.]rope-'") == 0)
         wrong("a temporary file was left\n");
     if (total < 700)

@@ -26,12 +26,13 @@ static int write_rows(struct table *table, char *memory, size_t first, size_t co
     const size_t row_bytes = table->width * tool_element_size(table->rows.dtype);
     rope_positions positions[ROPE_AXES_MAX];
     tool_positions_from(positions, table->positions, 0, first);
-    table->rows.cos = memory;
-    table->rows.sin = table->arrays == 2 ? memory + count * row_bytes : NULL;
-    table->rows.count = count;
-    table->rows.message = message;
-    table->rows.message_size = sizeof message;
-    const rope_status made = rope_cos_sin(table->plan, positions, count, &table->rows);
+    rope_rows rows = table->rows;
+    rows.cos = memory;
+    rows.sin = table->arrays == 2 ? memory + count * row_bytes : NULL;
+    rows.count = count;
+    rows.message = message;
+    rows.message_size = sizeof message;
+    const rope_status made = rope_cos_sin(table->plan, positions, count, &rows);
     if (made != ROPE_OK)
         return tool_library_error(made, message);
     int status = TOOL_OK;
