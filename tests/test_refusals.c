@@ -1399,6 +1399,197 @@ static void test_plan_questions(void **state)
     assert_true(frequencies[0] == 7.0);
 }
 
+/* ---- Every size and stride at its ends ------------------------------------------------------- */
+
+/* A field of a descriptor, as what the call must refuse whatever its other fields say. */
+struct field {
+    const char *name;
+    size_t at;
+    int is_stride;
+};
+#define SIZE_FIELD(type, name)         \
+    {                                  \
+#name, offsetof(type, name), 0 \
+    }
+#define STRIDE_FIELD(type, name)       \
+    {                                  \
+#name, offsetof(type, name), 1 \
+    }
+
+static const size_t far_sizes[] = {SIZE_MAX,     SIZE_MAX - 1,     SIZE_MAX / 2 + 1, SIZE_MAX / 2,
+                                   SIZE_MAX / 4, SIZE_MAX / 8 + 1, SIZE_MAX / 16,    SIZE_MAX / 32};
+static const ptrdiff_t far_strides[] = {PTRDIFF_MAX,     PTRDIFF_MIN,         PTRDIFF_MIN + 1,
+                                        PTRDIFF_MAX / 4, PTRDIFF_MIN / 4 - 1, PTRDIFF_MAX / 8 + 1};
+
+/* Sets each of the fields to each of the ends; all else of the descriptor is as before. */
+static void check_ends(void *descriptor, const struct field *fields, size_t count, call_fn *call)
+{
+    for (size_t f = 0; f < count; f++) {
+        unsigned char *field = (unsigned char *)descriptor + fields[f].at, old[sizeof(size_t)];
+        memcpy(old, field, sizeof old);
+        const size_t ends = fields[f].is_stride ? sizeof far_strides / sizeof *far_strides
+                                                : sizeof far_sizes / sizeof *far_sizes;
+        for (size_t i = 0; i < ends; i++) {
+            if (fields[f].is_stride)
+                memcpy(field, &far_strides[i], sizeof old);
+            else
+                memcpy(field, &far_sizes[i], sizeof old);
+            memcpy(&before, &data, sizeof data);
+            const rope_status status = call();
+            if (status != ROPE_ERR_SIZE)
+                fail_msg("%s, end %zu: \"%s\"", fields[f].name, i, rope_status_string(status));
+            assert_memory_equal(&data, &before, sizeof data);
+        }
+        memcpy(field, old, sizeof old);
+    }
+}
+
+static rope_sinusoid sinusoid;
+static int is_table;
+
+static rope_status call_sinusoid(void)
+{
+    return is_table ? rope_sinusoid_table(plan, &sinusoid) : rope_sinusoid_add(plan, &sinusoid);
+}
+
+static rope_status call_sinusoid_part(void)
+{
+    return rope_sinusoid_add_part(plan, &sinusoid, 1, 2);
+}
+
+static void test_ends_of_sinusoids(void **state)
+{
+    (void)state;
+    static const struct field fields[] = {
+        SIZE_FIELD(rope_sinusoid, batch),
+        SIZE_FIELD(rope_sinusoid, tokens),
+        SIZE_FIELD(rope_sinusoid, dim),
+        STRIDE_FIELD(rope_sinusoid, dst_stride_batch),
+        STRIDE_FIELD(rope_sinusoid, dst_stride_token),
+        STRIDE_FIELD(rope_sinusoid, src_stride_batch), /* a table has none */
+        STRIDE_FIELD(rope_sinusoid, src_stride_token),
+    };
+    const size_t count = sizeof fields / sizeof *fields;
+    reset();
+    positions.given.stride_token = 0; /* of any number of tokens */
+    positions.given.stride_batch = 0;
+    for (int in_place = 0; in_place < 2; in_place++) {
+        const rope_sinusoid init = ROPE_SINUSOID_INIT;
+        sinusoid = init;
+        sinusoid.dtype = ROPE_F32;
+        sinusoid.batch = BATCH;
+        sinusoid.tokens = TOKENS;
+        sinusoid.positions = &positions.given;
+        sinusoid.src = data.q;
+        sinusoid.dst = in_place ? data.q : data.q_out;
+        is_table = 0;
+        assert_int_equal(call_sinusoid(), ROPE_OK);
+        check_ends(&sinusoid, fields, count, call_sinusoid);
+        check_ends(&sinusoid, fields, count, call_sinusoid_part);
+        is_table = 1;
+        sinusoid.src = NULL;
+        assert_int_equal(call_sinusoid(), ROPE_OK);
+        check_ends(&sinusoid, fields, count - 2, call_sinusoid);
+    }
+    assert_int_equal(rope_sinusoid_add_part(plan, NULL, 0, 1), ROPE_ERR_NULL);
+    is_table = 0; /* positions at their ends, too */
+    sinusoid.src = data.q;
+    sinusoid.dst = data.q_out;
+    positions.given.stride_batch = TOKENS;
+    positions.given.stride_token = 1;
+    const int64_t out[] = {INT64_MAX, INT64_MIN, INT64_C(1) << 31, -(INT64_C(1) << 31)};
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++) {
+        data.places[BATCH * TOKENS - 1] = out[i];
+        memcpy(&before, &data, sizeof data);
+        assert_int_equal(call_sinusoid(), ROPE_ERR_POSITION);
+        assert_memory_equal(&data, &before, sizeof data);
+    }
+}
+
+static rope_permutation permutation;
+
+static rope_status call_permute(void)
+{
+    return rope_permute(&permutation);
+}
+
+static void test_ends_of_permutations(void **state)
+{
+    (void)state;
+    static const struct field fields[] = {
+        SIZE_FIELD(rope_permutation, matrices),
+        SIZE_FIELD(rope_permutation, heads),
+        SIZE_FIELD(rope_permutation, head_dim),
+        SIZE_FIELD(rope_permutation, row_length),
+        STRIDE_FIELD(rope_permutation, src_stride_matrix),
+        STRIDE_FIELD(rope_permutation, src_stride_head),
+        STRIDE_FIELD(rope_permutation, src_stride_row),
+        STRIDE_FIELD(rope_permutation, dst_stride_matrix),
+        STRIDE_FIELD(rope_permutation, dst_stride_head),
+        STRIDE_FIELD(rope_permutation, dst_stride_row),
+    };
+    reset();
+    const rope_permutation init = ROPE_PERMUTATION_INIT;
+    permutation = init;
+    permutation.dtype = ROPE_F32;
+    permutation.matrices = 2;
+    permutation.heads = 2;
+    permutation.head_dim = 8;
+    permutation.rotary_dim = 8;
+    permutation.row_length = 3;
+    for (int in_place = 0; in_place < 2; in_place++) {
+        permutation.src = data.q;
+        permutation.dst = in_place ? data.q : data.q_out;
+        permutation.to = ROPE_INTERLEAVED;
+        assert_int_equal(rope_permute(&permutation), ROPE_OK);
+        check_ends(&permutation, fields, sizeof fields / sizeof *fields, call_permute);
+    }
+    for (size_t i = 0; i < sizeof far_sizes / sizeof *far_sizes; i++)
+        for (int offset = 0; offset < 2; offset++) {
+            permutation.rotary_dim = offset ? 8 : far_sizes[i];
+            permutation.rotary_offset = offset ? far_sizes[i] : 0;
+            memcpy(&before, &data, sizeof data);
+            assert_int_equal(rope_permute(&permutation), ROPE_ERR_VALUE);
+            assert_memory_equal(&data, &before, sizeof data);
+        }
+}
+
+static void test_ends_of_tensors(void **state)
+{
+    (void)state;
+    static const struct field fields[] = {
+        SIZE_FIELD(rope_tensor, heads),
+        SIZE_FIELD(rope_tensor, head_dim),
+        STRIDE_FIELD(rope_tensor, src_stride_batch),
+        STRIDE_FIELD(rope_tensor, src_stride_token),
+        STRIDE_FIELD(rope_tensor, dst_stride_batch),
+        STRIDE_FIELD(rope_tensor, dst_stride_token),
+        STRIDE_FIELD(rope_tensor, scale_stride_batch),
+        STRIDE_FIELD(rope_tensor, scale_stride_token),
+        STRIDE_FIELD(rope_tensor, src_stride_head), /* k has but one head */
+        STRIDE_FIELD(rope_tensor, dst_stride_head),
+    };
+    const size_t count = sizeof fields / sizeof *fields;
+    static const float scales[BATCH * TOKENS] = {1, 1, 1, 1, 1, 1};
+    rope_tensor *const tensors[2] = {&q.given, &k.given};
+    reset();
+    for (int side = 0; side < 2; side++) {
+        tensors[side]->head_dim = DIM;
+        tensors[side]->scale = scales;
+        tensors[side]->scale_dtype = ROPE_F32;
+    }
+    accept();
+    for (int side = 0; side < 2; side++) {
+        check_ends(tensors[side], fields, side ? count - 2 : count, call_rotate);
+        check_ends(tensors[side], fields, side ? count - 2 : count, call_part);
+    }
+    /* a scale within a destination, its own and the other one */
+    k.given.scale = data.q_out + 5;
+    refuse(ROPE_ERR_ALIAS, "q.dst", "scale");
+    k.given.scale = data.k_out;
+    refuse(ROPE_ERR_ALIAS, "k.dst", "scale");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1419,6 +1610,9 @@ int main(void)
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_specs),
         cmocka_unit_test(test_plan_questions),
+        cmocka_unit_test(test_ends_of_sinusoids),
+        cmocka_unit_test(test_ends_of_permutations),
+        cmocka_unit_test(test_ends_of_tensors),
     };
     alarm(test_reduced() ? 300 : 60); /* a walk over 2^64 tokens must fail, not hang */
     return cmocka_run_group_tests_name("refusals", tests, make_plans, free_plans);
