@@ -1360,6 +1360,113 @@ static void test_specs(void **state)
     }
 }
 
+/* Fields whose rules lean on others. */
+static void test_specs_together(void **state)
+{
+    (void)state;
+    static const int32_t three[3] = {2, 1, 1}, maps[PAIRS] = {0};
+    reset();
+    spec.given.head_dim = 5000, spec.given.rotary_dim = 4096;
+    accept_spec();
+    spec.given.rotary_dim = 4098;
+    refuse_spec(ROPE_ERR_VALUE, "spec.rotary_dim", "4098");
+    reset();
+    spec.given.pairing_chunk = 4;
+    spec.given.pairing = ROPE_INTERLEAVED;
+    refuse_spec(ROPE_ERR_VALUE, "spec.pairing_chunk", "4");
+    spec.given.pairing = ROPE_HALF;
+    accept_spec();
+    spec.given.pairing_chunk = 6; /* no divisor of 8 */
+    refuse_spec(ROPE_ERR_VALUE, "spec.pairing_chunk", "6");
+    reset();
+    spec.given.xpos_gamma = 0.4; /* without a base */
+    refuse_spec(ROPE_ERR_VALUE, "spec.xpos_gamma", "0.4");
+    spec.given.xpos_base = 512;
+    accept_spec();
+    spec.given.xpos_gamma = -0.4;
+    refuse_spec(ROPE_ERR_VALUE, "spec.xpos_gamma", "-0.4");
+    reset();
+    spec.given.axis_layout = ROPE_AXES_PIXTRAL;
+    accept_spec();
+    spec.given.rotary_dim = 6; /* 3 pairs */
+    refuse_spec(ROPE_ERR_VALUE, "spec.rotary_dim", NULL);
+    reset();
+    spec.given.axis_layout = ROPE_AXES_SECTIONS;
+    spec.given.sections = three, spec.given.section_count = 3;
+    accept_spec();
+    spec.given.pair_axis = maps;
+    refuse_spec(ROPE_ERR_VALUE, "spec.pair_axis", NULL);
+    spec.given.pair_axis = NULL, spec.given.pair_freq = maps;
+    refuse_spec(ROPE_ERR_VALUE, "spec.pair_freq", NULL);
+    const rope_scheme restarts[] = {ROPE_SCHEME_DEFAULT, ROPE_SCHEME_LINEAR, ROPE_SCHEME_NTK};
+    for (size_t i = 0; i < 3; i++) {
+        static const int32_t halves[2] = {2, 2};
+        reset();
+        spec.given.axis_layout = ROPE_AXES_RESTART;
+        spec.given.sections = halves, spec.given.section_count = 2;
+        spec.given.scheme = restarts[i];
+        spec.given.factor = restarts[i] == ROPE_SCHEME_DEFAULT ? 0 : 2;
+        accept_spec();
+    }
+}
+
+/* Plans between plans that have not the same pairs, or no number between them. */
+static void test_between(void **state)
+{
+    (void)state;
+    static const int32_t first[PAIRS] = {0, 0, 1, 1}, second[PAIRS] = {1, 0, 1, 0};
+    enum { SAME, ROTARY, OFFSET, INTERLEAVED, CHUNK, AXES, XPOS, GAMMA, MAP, F32, KINDS };
+    rope_plan *plans[KINDS];
+    for (int i = 0; i < KINDS; i++) {
+        rope_spec own = ROPE_SPEC_INIT;
+        own.head_dim = 12, own.rotary_dim = 2 * PAIRS;
+        own.rotary_dim = i == ROTARY ? 2 * PAIRS - 2 : own.rotary_dim;
+        own.rotary_offset = i == OFFSET ? 2 : 0;
+        own.pairing = i == INTERLEAVED ? ROPE_INTERLEAVED : ROPE_HALF;
+        own.pairing_chunk = i == CHUNK ? PAIRS : 0;
+        own.axes = i == AXES || i == MAP ? 2 : 0;
+        own.pair_axis = i == AXES ? first : i == MAP ? second : NULL;
+        own.xpos_base = i == XPOS || i == GAMMA ? 512 : 0;
+        own.xpos_gamma = i == GAMMA ? 0.5 : 0;
+        own.angle = i == F32 ? ROPE_ANGLE_F32 : ROPE_ANGLE_EXACT;
+        assert_int_equal(rope_plan_create(&own, &plans[i]), ROPE_OK);
+    }
+    for (int i = 0; i < KINDS; i++) {
+        for (int j = 0; j < KINDS; j++) {
+            rope_plan *made = plans[0];
+            const int fits = i == j && i != F32; /* no two of them have the same pairs */
+            assert_int_equal(rope_plan_between(plans[i], plans[j], &made),
+                             fits ? ROPE_OK : ROPE_ERR_VALUE);
+            if (!fits)
+                assert_null(made);
+            rope_plan_destroy(made);
+        }
+    }
+    for (int i = 0; i < KINDS; i++)
+        rope_plan_destroy(plans[i]);
+
+    /* 2^20 - (-2^20) is beyond the limit of a frequency, 1e300 / 1e-300 beyond f64 */
+    const double up[1] = {0x1p20}, down[1] = {-0x1p20};
+    rope_plan *made = NULL, *ends[2];
+    for (int big = 0; big < 2; big++) {
+        for (int i = 0; i < 2; i++) {
+            rope_spec own = ROPE_SPEC_INIT;
+            own.scheme = ROPE_SCHEME_CUSTOM;
+            own.head_dim = 2;
+            own.inv_freq = big || i == 0 ? up : down, own.inv_freq_count = 1;
+            own.attention_factor = big ? (i == 0 ? 1e-300 : 1e300) : 0;
+            assert_int_equal(rope_plan_create(&own, &ends[i]), ROPE_OK);
+        }
+        for (int i = 0; i < 2; i++) { /* to 0 as well as to infinity */
+            made = ends[0];
+            assert_int_equal(rope_plan_between(ends[i], ends[1 - i], &made), ROPE_ERR_VALUE);
+            assert_null(made);
+        }
+        rope_plan_destroy(ends[0]);
+        rope_plan_destroy(ends[1]);
+    }
+}
+
 static void test_plan_questions(void **state)
 {
     (void)state;
@@ -1613,6 +1720,8 @@ int main(void)
         cmocka_unit_test(test_ends_of_sinusoids),
         cmocka_unit_test(test_ends_of_permutations),
         cmocka_unit_test(test_ends_of_tensors),
+        cmocka_unit_test(test_specs_together),
+        cmocka_unit_test(test_between),
     };
     alarm(test_reduced() ? 300 : 60); /* a walk over 2^64 tokens must fail, not hang */
     return cmocka_run_group_tests_name("refusals", tests, make_plans, free_plans);
