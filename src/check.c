@@ -21,7 +21,8 @@ const void *rope_descriptor_copy(const void *given, void *room, size_t size, siz
 {
     uint32_t given_size;
     memcpy(&given_size, given, sizeof given_size);
-    if (given_size < least)
+    /* no compiler makes a struct that ends within a field: half a pointer is never followed */
+    if (given_size < least || (given_size < size && given_size % sizeof(void *) != 0))
         return NULL;
     const unsigned char *bytes = given;
     for (size_t i = size; i < given_size; i++)

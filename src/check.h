@@ -40,7 +40,7 @@ const void *rope_descriptor_copy(const void *given, void *room, size_t size, siz
 /*
  * The descriptor as this library knows it: `given` itself when the caller's struct has our size,
  * else a copy in `room`, cut or filled with zeros.  NULL when struct_size is below `least` (the
- * size of its first version) or unknown bytes are not zero.  `given` starts with its struct_size.
+ * size of its first version), ends within a field, or unknown bytes are not zero.  `given` starts with its struct_size.
  */
 static inline const void *rope_descriptor(const void *given, void *room, size_t size, size_t least)
 {

@@ -9,34 +9,15 @@ enum { POSITIONS_SIZE_0_1 = offsetof(rope_positions, step) + sizeof(int64_t) };
 
 static const double position_limit = 0x1p31; /* |p| stays below */
 
-/*
- * a + b, or the nearest end of int64 when that overflows: both lie outside every range asked for
- * here.
- */
-static int64_t add_saturated(int64_t a, int64_t b)
-{
-    if (b > 0 && a > INT64_MAX - b)
-        return INT64_MAX;
-    if (b < 0 && a < INT64_MIN - b)
-        return INT64_MIN;
-    return a + b;
-}
-
-/* start + token * step, without data step 0 meaning 1. */
-static int64_t token_offset(const rope_positions *positions, size_t token)
-{
-    const int64_t step = positions->data == NULL && positions->step == 0 ? 1 : positions->step;
-    if (step == 0 || token == 0)
-        return positions->start;
-    const uint64_t distance = step < 0 ? (uint64_t)0 - (uint64_t)step : (uint64_t)step;
-    if (distance > (uint64_t)INT64_MAX / token)
-        return step < 0 ? INT64_MIN : INT64_MAX;
-    return add_saturated(positions->start, step * (int64_t)token);
-}
-
 int64_t rope_position_moved(const rope_positions *positions, int64_t value, size_t token)
 {
-    return add_saturated(value, token_offset(positions, token));
+    const int64_t step = positions->data == NULL && positions->step == 0 ? 1 : positions->step;
+    /* near enough to tell sums that wrap: one of 2^66 cannot be brought back by the other terms */
+    const double about = (double)value + (double)positions->start + (double)token * (double)step;
+    if (fabs(about) > 0x1p61)
+        return about > 0.0 ? INT64_MAX : INT64_MIN;
+    return (int64_t)((uint64_t)value + (uint64_t)positions->start +
+                     (uint64_t)token * (uint64_t)step);
 }
 
 /* What a value must satisfy. */

@@ -10,7 +10,8 @@
 #include <math.h>
 
 /*
- * value + start + token * step, kept within int64: sums beyond it are out of every range asked for.
+ * value + start + token * step, whatever they are: exact, or beyond 2^61 an end of int64, which is
+ * out of every range asked for.
  */
 int64_t rope_position_moved(const rope_positions *positions, int64_t value, size_t token);
 
@@ -49,7 +50,7 @@ static inline double rope_float_position_at(const rope_positions *positions, siz
         value = *(const float *)rope_position_address(positions, batch, token, 4);
     else
         value = *(const double *)rope_position_address(positions, batch, token, 8);
-    return value + (double)rope_position_moved(positions, 0, token);
+    return value + ((double)positions->start + (double)token * (double)positions->step);
 }
 
 /* Position of a token.  rope_positions_check has passed. */

@@ -310,7 +310,8 @@ static void make_table(const rope_plan *plan, const rope_positions *const *posit
     static const enum rope_kernel_layout layouts[] = {RK_SEPARATE, RK_SEPARATE, RK_PAIRS,
                                                       RK_DUP_HALF, RK_DUP_PAIRS};
     const size_t size = rope_dtype_size(rows->dtype), pairs = plan->pairs;
-    const ptrdiff_t stride = rope_rows_stride(rows, pairs) * (ptrdiff_t)size;
+    const ptrdiff_t stride = /* that of one row can be anything */
+        tokens == 1 ? 0 : rope_rows_stride(rows, pairs) * (ptrdiff_t)size;
     const enum rope_kernel_dtype dtype = rope_kernel_dtype_of(rows->dtype);
     char *cos_row = rows->cos;
     char *sin_row = rows->layout == ROPE_ROWS_PACKED ? cos_row + pairs * size : rows->sin;

@@ -16,7 +16,7 @@
 /* cmocka.h needs setjmp.h, stdarg.h and stddef.h. */
 #include <cmocka.h>
 
-#include "fuzz_config.c"
+#include "fuzz/fuzz_config.c"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

@@ -23,6 +23,8 @@ struct reader {
     struct tool_gguf *gguf;
     FILE *file;
     const char *path;
+    uint64_t size; /* of the file */
+    uint64_t left; /* of it behind where reading stands */
     int status;
 };
 
@@ -48,13 +50,19 @@ static void *allocate(struct reader *reader, size_t size)
 
 static int read_bytes(struct reader *reader, void *bytes, size_t size)
 {
-    return fread(bytes, 1, size, reader->file) == size || stop(reader, "ends within its metadata");
+    if (size > reader->left || fread(bytes, 1, size, reader->file) != size)
+        return stop(reader, "ends within its metadata");
+    reader->left -= size;
+    return 1;
 }
 
 static int skip(struct reader *reader, uint64_t bytes)
 {
-    if (bytes > INT32_MAX || fseek(reader->file, (long)bytes, SEEK_CUR) != 0)
-        return stop(reader, "a value is longer than 2 GiB");
+    if (bytes > reader->left) /* seeking would go there all the same */
+        return stop(reader, "ends within its metadata");
+    if (fseek(reader->file, (long)bytes, SEEK_CUR) != 0)
+        return stop(reader, "cannot be read");
+    reader->left -= bytes;
     return 1;
 }
 
@@ -94,8 +102,18 @@ static double number_of(enum type type, uint64_t bits)
     }
 }
 
-/* A string, or NULL; longer than TEXT_MAX is an error. */
-static char *read_text(struct reader *reader)
+/* The bytes of a string behind its length, at most TEXT_MAX; or NULL. */
+static char *read_text(struct reader *reader, uint64_t length)
+{
+    char *text = allocate(reader, (size_t)length + 1);
+    if (text == NULL || !read_bytes(reader, text, (size_t)length))
+        return NULL;
+    text[length] = '\0';
+    return text;
+}
+
+/* A key or the name of a tensor, or NULL; longer than TEXT_MAX is an error. */
+static char *read_name(struct reader *reader)
 {
     uint64_t length;
     if (!read_whole(reader, 8, &length))
@@ -104,11 +122,7 @@ static char *read_text(struct reader *reader)
         (void)stop(reader, "a key or name is longer than 65535 bytes");
         return NULL;
     }
-    char *text = allocate(reader, (size_t)length + 1);
-    if (text == NULL || !read_bytes(reader, text, (size_t)length))
-        return NULL;
-    text[length] = '\0';
-    return text;
+    return read_text(reader, length);
 }
 
 static int skip_text(struct reader *reader)
@@ -130,8 +144,10 @@ static int read_array(struct reader *reader, rope_gguf_pair *pair)
                 return 0;
         return 1;
     }
+    if (count > reader->left / sizes[type])
+        return stop(reader, "ends within its metadata");
     if (count > NUMBERS_MAX)
-        return count <= UINT64_MAX / 8 && skip(reader, count * sizes[type]);
+        return skip(reader, count * sizes[type]);
     double *numbers = allocate(reader, (size_t)count * sizeof *numbers);
     if (numbers == NULL)
         return 0;
@@ -151,21 +167,18 @@ static int read_pair(struct reader *reader)
 {
     rope_gguf_pair pair = ROPE_GGUF_PAIR_INIT;
     uint64_t type, bits;
-    pair.key = read_text(reader);
+    pair.key = read_name(reader);
     if (pair.key == NULL || !read_whole(reader, 4, &type))
         return 0;
     if (type >= TYPES)
         return stop(reader, "a value of an unknown type");
     if (type == STRING) {
-        const long at = ftell(reader->file);
         uint64_t length;
-        if (at < 0 || !read_whole(reader, 8, &length))
+        if (!read_whole(reader, 8, &length))
             return 0;
         if (length > TEXT_MAX) /* a chat template, say */
             return skip(reader, length);
-        if (fseek(reader->file, at, SEEK_SET) != 0)
-            return stop(reader, "cannot be read");
-        pair.text = read_text(reader);
+        pair.text = read_text(reader, length);
         if (pair.text == NULL)
             return 0;
     } else if (type == ARRAY) {
@@ -192,7 +205,7 @@ enum { TENSORS = 8, TENSORS_MAX = 1 << 20, DIMENSIONS = 4, TYPE_F32 = 0 };
 static int read_tensor(struct reader *reader, struct tensor *kept, size_t *kept_count)
 {
     uint64_t dimensions, size, type, elements = 1;
-    struct tensor tensor = {.name = read_text(reader)};
+    struct tensor tensor = {.name = read_name(reader)};
     if (tensor.name == NULL || !read_whole(reader, 4, &dimensions))
         return 0;
     if (dimensions > DIMENSIONS)
@@ -224,13 +237,15 @@ static int read_tensors(struct reader *reader, uint64_t count)
     for (size_t i = 0; i < reader->gguf->count; i++)
         if (strcmp(reader->gguf->pairs[i].key, "general.alignment") == 0)
             alignment = reader->gguf->pairs[i].number;
-    const long end = ftell(reader->file);
-    if (end < 0 || !(alignment >= 1.0 && alignment <= 65536.0))
+    if (!(alignment >= 1.0 && alignment <= 65536.0))
         return stop(reader, "general.alignment must be 1..65536");
-    const uint64_t step = (uint64_t)alignment, data = ((uint64_t)end + step - 1) / step * step;
+    const uint64_t step = (uint64_t)alignment;
+    const uint64_t data = (reader->size - reader->left + step - 1) / step * step;
     for (size_t t = 0; t < kept_count; t++) {
-        if (kept[t].offset > (uint64_t)INT64_MAX - data ||
-            data + kept[t].offset > (uint64_t)INT64_MAX / 2)
+        if (data > reader->size || kept[t].offset > reader->size - data)
+            return stop(reader, "a tensor lies outside the file");
+        reader->left = reader->size - data - kept[t].offset;
+        if (kept[t].count > reader->left / 4)
             return stop(reader, "a tensor lies outside the file");
         if (fseek(reader->file, (long)(data + kept[t].offset), SEEK_SET) != 0)
             return stop(reader, "cannot be read");
@@ -263,9 +278,14 @@ int tool_gguf_is(FILE *file)
 
 int tool_gguf_read(struct tool_gguf *gguf, FILE *file, const char *path)
 {
-    struct reader reader = {gguf, file, path, TOOL_OK};
+    struct reader reader = {gguf, file, path, 0, 0, TOOL_OK};
     uint64_t magic, version, tensors, pairs;
     memset(gguf, 0, sizeof *gguf);
+    const long size = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (size < 0)
+        return tool_bad("%s: cannot be read", path);
+    rewind(file);
+    reader.size = reader.left = (uint64_t)size;
     if (!read_whole(&reader, 4, &magic) || !read_whole(&reader, 4, &version) ||
         !read_whole(&reader, 8, &tensors) || !read_whole(&reader, 8, &pairs))
         return reader.status;

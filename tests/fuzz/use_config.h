@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Any bytes as a configuration, in every profile: an entry for libFuzzer (clang
- * -fsanitize=fuzzer,address), and what test_config_hostile.c replays.  Whatever is accepted must be
- * whole: readable entries, layers and plans.
- */
+/* What every accepted configuration must be, wherever it came from: whole. */
+#ifndef ROPE_FUZZ_USE_CONFIG_H
+#define ROPE_FUZZ_USE_CONFIG_H
+
 #include "rope/rope_config.h"
 
 #include <stdlib.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* In every build. */
 static void require(int condition)
@@ -43,21 +40,4 @@ static void use(const rope_config *config)
     require(warnings <= 64);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-    for (rope_profile profile = ROPE_PROFILE_EXACT; profile <= ROPE_PROFILE_GGML; profile++) {
-        char message[64];
-        rope_config_options options = ROPE_CONFIG_OPTIONS_INIT;
-        options.profile = profile;
-        options.length = 100000;
-        options.message = message;
-        options.message_size = sizeof message;
-        rope_config *config;
-        const rope_status status = rope_config_parse((const char *)data, size, &options, &config);
-        require((status == ROPE_OK) == (config != NULL));
-        if (config != NULL)
-            use(config);
-        rope_config_destroy(config);
-    }
-    return 0;
-}
+#endif
