@@ -147,7 +147,7 @@ sed -n 's/.*"inv_freq": \[0.5, 0.05[0-9]*, 0.005[0-9]*, 0\]/found/p' model | gre
 size=$(wc -c <model.gguf)
 for cut in 4 8 15 23 30 100 $((size - 1)); do
     head -c "$cut" model.gguf >short.gguf
-    refuse "a tensor lies outside the file" "$rope" config short.gguf
+    refuse "ends within its metadata" "$rope" config short.gguf
 done
 { printf GGUF; little 4 9; little 8 0; little 8 0; } >version.gguf
 refuse "version 9" "$rope" config version.gguf

@@ -246,7 +246,7 @@ static int read_tensors(struct reader *reader, uint64_t count)
             return stop(reader, "a tensor lies outside the file");
         reader->left = reader->size - data - kept[t].offset;
         if (kept[t].count > reader->left / 4)
-            return stop(reader, "a tensor lies outside the file");
+            return stop(reader, "ends within its metadata");
         if (fseek(reader->file, (long)(data + kept[t].offset), SEEK_SET) != 0)
             return stop(reader, "cannot be read");
         rope_gguf_pair pair = ROPE_GGUF_PAIR_INIT;

@@ -61,72 +61,101 @@ static void check_inputs(int first, int last)
 static struct rope_rotate_args rotation;
 static int is_interleaved[2]; /* src, dst */
 
-/* Bytes from the first element of the first pair of the first head. */
-static ptrdiff_t element_at(int of_dst, size_t head, size_t pair, int part)
+/* Bytes from the first element of the first pair of the first head of the first token. */
+static ptrdiff_t element_at(int of_dst, size_t token, size_t head, size_t pair, int part)
 {
     const size_t half = of_dst ? rotation.dst_half : rotation.src_half;
     const ptrdiff_t stride = of_dst ? rotation.dst_stride : rotation.src_stride;
+    const ptrdiff_t step = of_dst ? rotation.dst_step : rotation.src_step;
     const size_t place = reference_place(is_interleaved[of_dst], half, pair, part);
-    return (ptrdiff_t)head * stride + (ptrdiff_t)(place * dtype_size(now.type));
+    return (ptrdiff_t)token * step + (ptrdiff_t)head * stride +
+           (ptrdiff_t)(place * dtype_size(now.type));
+}
+
+static double row_at(int operand, size_t token, size_t pair)
+{
+    return dtype_load(
+        dtype_real(now.type),
+        arrays[operand].kept + arrays[operand].before + (ptrdiff_t)token * rotation.row_step, pair);
 }
 
 static void expect_rotation(const struct array *src, const struct array *dst, int arith)
 {
-    const enum dtype real = dtype_real(now.type);
+    const unsigned char *const from = src->kept + src->before;
     memcpy(expected, dst->kept, dst->size);
-    for (size_t h = 0; h < rotation.heads; h++)
-        for (size_t i = 0; i < rotation.pairs; i++) {
-            double out[2];
-            const unsigned char *const from = src->kept + src->before;
-            unsigned char *const to = expected + dst->before;
-            reference_rotate(
-                now.type, arith, dtype_load(now.type, from + element_at(0, h, i, 0), 0),
-                dtype_load(now.type, from + element_at(0, h, i, 1), 0),
-                dtype_load(real, arrays[C].kept, i), dtype_load(real, arrays[D].kept, i), out);
-            dtype_store(now.type, to + element_at(1, h, i, 0), 0, out[0]);
-            dtype_store(now.type, to + element_at(1, h, i, 1), 0, out[1]);
-        }
+    for (size_t t = 0; t < rotation.tokens; t++)
+        for (size_t h = 0; h < rotation.heads; h++)
+            for (size_t i = 0; i < rotation.pairs; i++) {
+                double out[2];
+                unsigned char *const to = expected + dst->before;
+                reference_rotate(now.type, arith,
+                                 dtype_load(now.type, from + element_at(0, t, h, i, 0), 0),
+                                 dtype_load(now.type, from + element_at(0, t, h, i, 1), 0),
+                                 row_at(C, t, i), row_at(D, t, i), out);
+                dtype_store(now.type, to + element_at(1, t, h, i, 0), 0, out[0]);
+                dtype_store(now.type, to + element_at(1, t, h, i, 1), 0, out[1]);
+            }
+}
+
+/* Strides of heads and tokens that nest, and the span of all. */
+static struct span set_strides(int of_dst, unsigned gaps, unsigned signs)
+{
+    const size_t element = dtype_size(now.type);
+    const size_t half = of_dst ? rotation.dst_half : rotation.src_half;
+    const size_t length = is_interleaved[of_dst] ? 2 * now.n : half + now.n;
+    const size_t head = length + gaps % 4;
+    const size_t token = (rotation.heads - 1) * head + length + gaps / 4 % 4;
+    const double count[2] = {(double)rotation.heads, (double)rotation.tokens};
+    const double stride[2] = {signs & 1 ? -(double)head : (double)head,
+                              signs & 2 ? -(double)token : (double)token};
+    *(of_dst ? &rotation.dst_stride : &rotation.src_stride) =
+        (ptrdiff_t)stride[0] * (ptrdiff_t)element;
+    *(of_dst ? &rotation.dst_step : &rotation.src_step) = (ptrdiff_t)stride[1] * (ptrdiff_t)element;
+    return span_of((double)length, element, 2, count, stride);
 }
 
 static void rotate(struct input *input)
 {
     const enum dtype real = dtype_real(now.type);
-    const unsigned shape = take_byte(input), more = take_byte(input), gaps = take_byte(input);
+    const unsigned shape = take_byte(input), more = take_byte(input);
+    const unsigned gaps = take_byte(input), others = take_byte(input), rows = take_byte(input);
     const size_t element = dtype_size(now.type);
     const int arith = (int)(shape / 4 % 3), in_place = more / 16 % 2 && shape % 4 % 3 == 0;
     is_interleaved[0] = shape / 2 % 2;
     is_interleaved[1] = shape % 2;
-    rotation = (struct rope_rotate_args){.heads = 1 + more % 4, .pairs = now.n};
-    rotation.src_half = now.n + gaps % 4;
-    rotation.dst_half = in_place ? rotation.src_half : now.n + gaps / 4 % 4;
-    struct span span[2];
-    ptrdiff_t *const stride[2] = {&rotation.src_stride, &rotation.dst_stride};
-    for (int of_dst = 0; of_dst < 2; of_dst++) {
-        const size_t half = of_dst ? rotation.dst_half : rotation.src_half;
-        const size_t length = is_interleaved[of_dst] ? 2 * now.n : half + now.n;
-        ptrdiff_t step = (ptrdiff_t)(length + (of_dst && !in_place ? gaps / 16 % 4 : gaps / 64));
-        step = (of_dst && !in_place ? more / 32 % 2 : more / 64 % 2) ? -step : step;
-        const double count = (double)rotation.heads, step_real = (double)step;
-        span[of_dst] = span_of((double)length, element, 1, &count, &step_real);
-        *stride[of_dst] = step * (ptrdiff_t)element;
-    }
-    make(A, span[0], now.type, now.fill);
-    make(OUT, span[1], now.type, FILL_BITS);
-    make_row(C, real, now.n, now.fill == FILL_BITS ? FILL_BITS : FILL_PLAIN);
-    make_row(D, real, now.n, now.fill == FILL_SPECIAL ? FILL_SPECIAL : FILL_PLAIN);
-    struct array *const dst = &arrays[in_place ? A : OUT];
+    rotation = (struct rope_rotate_args){
+        .heads = 1 + more % 4, .tokens = 1 + more / 4 % 4, .pairs = now.n};
+    while (rotation.heads * rotation.tokens * (2 * now.n + 8) * element > SPAN_MAX)
+        *(rotation.tokens > 1 ? &rotation.tokens : &rotation.heads) -= 1;
+    rotation.src_half = now.n + gaps / 16 % 4;
+    rotation.dst_half = in_place ? rotation.src_half : now.n + gaps / 64;
+    rotation.ahead = rows & 128 ? (ptrdiff_t)rows * 64 : 0;
+    const struct span src = set_strides(0, gaps, more / 32 % 4);
+    const struct span dst =
+        in_place ? set_strides(1, gaps, more / 32 % 4) : set_strides(1, others, others / 16);
+    make(A, src, now.type, now.fill);
+    make(OUT, dst, now.type, FILL_BITS);
+    const double row_count = (double)rotation.tokens;
+    const double row_stride = rows % 4 == 0   ? 0.0
+                              : rows % 4 == 1 ? -(double)now.n
+                                              : (double)(now.n + rows % 4);
+    const struct span row = span_of((double)now.n, dtype_size(real), 1, &row_count, &row_stride);
+    rotation.row_step = (ptrdiff_t)row_stride * (ptrdiff_t)dtype_size(real);
+    make(C, row, real, now.fill == FILL_BITS ? FILL_BITS : FILL_PLAIN);
+    make(D, row, real, now.fill == FILL_SPECIAL ? FILL_SPECIAL : FILL_PLAIN);
+    struct array *const target = &arrays[in_place ? A : OUT];
     rotation.src = arrays[A].address;
-    rotation.dst = dst->address;
+    rotation.dst = target->address;
     rotation.cos = arrays[C].address;
     rotation.sin = arrays[D].address;
-    expect_rotation(&arrays[A], dst, arith);
+    expect_rotation(&arrays[A], target, arith);
     const int pairing = 2 * is_interleaved[0] + is_interleaved[1];
     for (size_t k = 0; set_at(k) != NULL; k++) {
-        array_restore(dst);
+        array_restore(target);
         set_at(k)->kernels->rotate[arith][pairing][now.type](&rotation);
-        const size_t n = dst->size / element;
-        REQUIRE(image_differs(now.type, expected, dst->low, n, NULL) == n);
-        REQUIRE(array_canaries_live(dst));
+        const size_t n = target->size / element;
+        REQUIRE(image_differs(now.type, expected, target->low, n, NULL) == n);
+        REQUIRE(array_canaries_live(target));
         check_inputs(C, D);
         REQUIRE(in_place || array_is_kept(&arrays[A]));
     }
@@ -200,6 +229,62 @@ static void rows(struct input *input)
             }
         check_inputs(A, B);
         REQUIRE(array_canaries_live(&arrays[OUT]) && array_canaries_live(&arrays[OUT2]));
+    }
+}
+
+/* ---- run: A and B the rows of the factors, cosines and sines; OUT and OUT2 the rows ------------- */
+
+static void run(struct input *input)
+{
+    enum { ENTRIES = SPAN_MAX / 16 / 8 - 8 }; /* of all rows */
+    static double right[ENTRIES][2];
+    const unsigned shape = take_byte(input), gap = take_byte(input) % 4;
+    struct rope_run_args args = {.rows = 1 + shape % RK_RUN, .unit = shape / 16 % 2};
+    args.pairs = (now.n - 1) % (ENTRIES / args.rows) + 1;
+    args.sin_at = args.pairs + gap;
+    now.type = now.type == DT_F64 ? DT_F32 : now.type;
+    const size_t element = dtype_size(now.type), row = args.sin_at + args.pairs;
+    const double step = shape & 128 ? -(double)(args.pairs + gap) : (double)(args.pairs + gap);
+    const double count = (double)args.rows;
+    const struct span span = span_of((double)args.pairs, element, 1, &count, &step);
+    make(OUT, span, now.type, FILL_PLAIN);
+    make(OUT2, span, now.type, FILL_PLAIN);
+    make_row(A, DT_F64, args.rows * row, now.fill);
+    make_row(B, DT_F64, args.rows * row, now.fill == FILL_BITS ? FILL_PLAIN : now.fill);
+    args.cos = arrays[OUT].address;
+    args.sin = arrays[OUT2].address;
+    args.step = (ptrdiff_t)step * (ptrdiff_t)element;
+    args.stream = args.pairs * element % 64 == 0 && gap == 0;
+    args.cos_scale = args.unit ? 1.0 : 0.75;
+    for (size_t r = 0; r < args.rows; r++) {
+        args.fine[r] = (const double *)arrays[A].address + r * row;
+        args.coarse[r] = (const double *)arrays[B].address + r * row;
+        args.sin_scale[r] = args.unit ? 1.0 : r % 2 != 0 ? -0.75 : 0.75;
+        for (size_t i = 0; i < args.pairs; i++) {
+            const double c[2] = {args.fine[r][i], args.coarse[r][i]};
+            const double s[2] = {args.fine[r][args.sin_at + i], args.coarse[r][args.sin_at + i]};
+            reference_product(now.type, 2, c, s, args.cos_scale, args.sin_scale[r],
+                              right[r * args.pairs + i]);
+        }
+    }
+    for (size_t k = 0; set_at(k) != NULL; k++) {
+        array_restore(&arrays[OUT]);
+        array_restore(&arrays[OUT2]);
+        set_at(k)->kernels->run[now.type](&args);
+        set_at(k)->kernels->fence();
+        check_inputs(A, B);
+        REQUIRE(array_canaries_live(&arrays[OUT]) && array_canaries_live(&arrays[OUT2]));
+        for (size_t i = 0; i < 2 * args.rows * args.pairs; i++) {
+            const struct array *const array = &arrays[i % 2 ? OUT2 : OUT];
+            const size_t r = i / 2 / args.pairs, pair = i / 2 % args.pairs;
+            const double got = dtype_load(
+                now.type, array->low + (ptrdiff_t)array->before + (ptrdiff_t)r * args.step, pair);
+            const double wanted = right[i / 2][i % 2];
+            if (now.type == DT_BF16 && fabs(wanted) < 0x1p-120)
+                REQUIRE(fabs(got - wanted) <= 0x1p-133);
+            else
+                REQUIRE(same(wanted, got));
+        }
     }
 }
 
@@ -391,7 +476,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     now.side = kind & 128 ? AT_START : AT_END;
     now.n = 1 + (n < 0xe0 ? n % 70 : (n - 0xe0) * 8 % RK_MAX_PAIRS);
     now.seed = take_word(&input);
-    switch (slot % 8) {
+    switch (slot % 9) {
     case 0:
         rows(&input);
         break;
@@ -409,6 +494,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 5:
         powers(&input);
+        break;
+    case 8:
+        run(&input);
         break;
     default:
         rotate(&input);

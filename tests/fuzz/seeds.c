@@ -430,19 +430,19 @@ static void positions_seeds(void)
 
 static void kernels_seeds(void)
 {
-    static const char *const slots[8] = {"rows",  "direct", "direct-f32", "add",
-                                         "widen", "powers", "rotate",     "rotate-in-place"};
-    for (int slot = 0; slot < 8; slot++)
+    static const char *const slots[9] = {"rows",   "direct", "direct-f32",      "add", "widen",
+                                         "powers", "rotate", "rotate-in-place", "run"};
+    for (int slot = 0; slot < 9; slot++)
         for (int type = 0; type < 4; type++) {
             char name[32];
             snprintf(name, sizeof name, "%s-%d", slots[slot], type);
             begin("kernels", name);
             put_bytes(3, slot, type | (type % 3) << 2 | (slot & 1) << 7, 9 * type + 7 * slot + 1);
             put_u64(1);
-            if (slot == 6) /* shape, more, gaps */
-                put_bytes(3, 5 * type + 1, 0x20 + type, 0x55);
+            if (slot == 6) /* shape, more, gaps, others, rows */
+                put_bytes(5, 5 * type + 1, 0x25 + type, 0x55, 0x1e, 0x81 + type);
             else if (slot == 7)
-                put_bytes(3, type == 1 ? 3 : 4 * type, 0x11, 0x41);
+                put_bytes(5, type == 1 ? 3 : 4 * type, 0x19, 0x41, 0, type);
             else
                 put_bytes(6, 0x40 + type, 0x39, 0x30, 2, 0, 5);
             end();
