@@ -1464,8 +1464,6 @@ static void test_interface(void **state)
     rope_plan_destroy(plans[0]);
 
     assert_int_equal(rope_config_layer(NULL, 0), ROPE_LAYER_UNKNOWN);
-    assert_int_equal(rope_config_find(NULL, ROPE_TOWER_TEXT, ""), ROPE_LAYER_UNKNOWN);
-    assert_int_equal(rope_config_find(config, ROPE_TOWER_TEXT, NULL), ROPE_LAYER_UNKNOWN);
     assert_int_equal(rope_config_find(config, INT32_MIN, ""), ROPE_LAYER_UNKNOWN);
     assert_int_equal(rope_config_get_entry(config, SIZE_MAX, &entry), ROPE_ERR_VALUE);
     assert_int_equal(rope_config_create_plans(config, plans, SIZE_MAX, NULL, 0), ROPE_ERR_VALUE);

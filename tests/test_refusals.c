@@ -1580,7 +1580,7 @@ static void test_ends_of_sinusoids(void **state)
     reset();
     positions.given.stride_token = 0; /* of any number of tokens */
     positions.given.stride_batch = 0;
-    for (int in_place = 0; in_place < 2; in_place++) {
+    for (int variant = 0; variant < 4; variant++) {
         const rope_sinusoid init = ROPE_SINUSOID_INIT;
         sinusoid = init;
         sinusoid.dtype = ROPE_F32;
@@ -1588,7 +1588,11 @@ static void test_ends_of_sinusoids(void **state)
         sinusoid.tokens = TOKENS;
         sinusoid.positions = &positions.given;
         sinusoid.src = data.q;
-        sinusoid.dst = in_place ? data.q : data.q_out;
+        sinusoid.dst = variant % 2 ? data.q : data.q_out;
+        if (variant / 2) { /* strides that do not grow with a size */
+            sinusoid.src_stride_batch = sinusoid.dst_stride_batch = TOKENS * DIM;
+            sinusoid.src_stride_token = sinusoid.dst_stride_token = DIM;
+        }
         is_table = 0;
         assert_int_equal(call_sinusoid(), ROPE_OK);
         check_ends(&sinusoid, fields, count, call_sinusoid);
@@ -1644,10 +1648,15 @@ static void test_ends_of_permutations(void **state)
     permutation.head_dim = 8;
     permutation.rotary_dim = 8;
     permutation.row_length = 3;
-    for (int in_place = 0; in_place < 2; in_place++) {
+    for (int variant = 0; variant < 4; variant++) {
         permutation.src = data.q;
-        permutation.dst = in_place ? data.q : data.q_out;
+        permutation.dst = variant % 2 ? data.q : data.q_out;
         permutation.to = ROPE_INTERLEAVED;
+        if (variant / 2) { /* strides that do not grow with a size */
+            permutation.src_stride_matrix = permutation.dst_stride_matrix = 48;
+            permutation.src_stride_head = permutation.dst_stride_head = 24;
+            permutation.src_stride_row = permutation.dst_stride_row = 3;
+        }
         assert_int_equal(rope_permute(&permutation), ROPE_OK);
         check_ends(&permutation, fields, sizeof fields / sizeof *fields, call_permute);
     }
