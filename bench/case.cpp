@@ -2,6 +2,7 @@
 /* Lists the cases and sets up their jobs.  Knows nothing of Google Benchmark. */
 #include "case.h"
 #include "team.h"
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -80,6 +81,8 @@ void fill_values(char *from, size_t bytes, rope_dtype dtype)
     }
 }
 
+constexpr size_t block = size_t{1} << 20;
+
 /* One buffer for each element type and purpose, made and filled as far as anyone needed it. */
 class buffer
 {
@@ -96,24 +99,63 @@ class buffer
             base_ = static_cast<char *>(memory);
         }
         if (bytes > filled_) {
-            const size_t end = (bytes + 4095) / 4096 * 4096;
-            fill_values(base_ + filled_, end - filled_, dtype);
-            filled_ = end;
+            /* One block of values again and again, which is quicker to make. */
+            if (first_.empty()) {
+                first_.resize(block);
+                fill_values(first_.data(), block, dtype);
+            }
+            for (; filled_ < bytes; filled_ += block)
+                std::memcpy(base_ + filled_, first_.data(), block);
         }
         return base_;
+    }
+
+    /* As it was, as far as jobs of 512 tokens reach. */
+    void restore()
+    {
+        const size_t end = std::min(filled_, size_t{8} << 20);
+        for (size_t i = block; i < end; i += block)
+            std::memcpy(base_ + i, first_.data(), std::min(block, end - i));
+        std::memcpy(base_, first_.data(), std::min(first_.size(), end));
+    }
+
+    /* Rotations keep magnitudes, here 0.5 to 1.5; a NaN or a large exponent has come from elsewhere. */
+    bool is_sound(rope_dtype dtype) const
+    {
+        for (size_t i = 0; i + 8 <= std::min(filled_, size_t{1} << 16); i += 8) {
+            uint64_t word;
+            std::memcpy(&word, base_ + i, 8);
+            for (; word != 0; word >>= size_of(dtype) == 8 ? 63 : 8 * size_of(dtype)) {
+                const uint64_t exponent = dtype == ROPE_F64   ? word >> 52 & 0x7ff
+                                          : dtype == ROPE_F32 ? word >> 23 & 0xff
+                                          : dtype == ROPE_F16 ? word >> 10 & 0x1f
+                                                              : word >> 7 & 0xff;
+                const uint64_t four = dtype == ROPE_F64 ? 1025 : dtype == ROPE_F16 ? 17 : 129;
+                if (exponent > four)
+                    return false;
+            }
+        }
+        return true;
     }
 
   private:
     char *base_ = nullptr;
     size_t filled_ = 0;
+    std::vector<char> first_; /* the first block as it was filled */
 };
 
-enum purpose { DATA, OUTPUT, ROWS, SUMS };
+/* READY and above: rows for that many elements, by which others must not be overwritten. */
+enum { DATA, OUTPUT, ROWS, SUMS, READY };
 
-char *memory(purpose purpose, rope_dtype dtype, size_t bytes)
+std::map<std::pair<size_t, rope_dtype>, buffer> &buffers()
 {
-    static std::map<std::pair<int, rope_dtype>, buffer> buffers;
-    return buffers[{purpose, dtype}].at_least(bytes, dtype);
+    static std::map<std::pair<size_t, rope_dtype>, buffer> all;
+    return all;
+}
+
+char *memory(size_t purpose, rope_dtype dtype, size_t bytes)
+{
+    return buffers()[{purpose, dtype}].at_least(bytes, dtype);
 }
 
 /* Positions of decode: long enough to give each call others. */
@@ -308,7 +350,8 @@ void work::state::set_ready_rows()
     rows.dtype = what.dtype == ROPE_F64 ? ROPE_F64 : ROPE_F32;
     rows.layout = ROPE_ROWS_PACKED;
     rows.count = what.tokens;
-    rows.cos = memory(ROWS, rows.dtype, what.tokens * what.rotary_dim * size_of(rows.dtype));
+    rows.cos = memory(READY + 2 * what.rotary_dim + (what.what == job::mrope), rows.dtype,
+                      what.tokens * what.rotary_dim * size_of(rows.dtype));
     check(owner->cos_sin(plan, positions, what.tokens, &rows));
     job_.rows = &rows;
     job_.positions = nullptr;
@@ -360,6 +403,23 @@ void work::state::prepare_rotation()
             *one = {one->base, 1, one->slices * one->bytes, 0};
     if (what.what == job::copy)
         output = result, input = data, output_bytes = q_bytes + k_bytes;
+}
+
+void restore_memory()
+{
+    for (auto &one : buffers())
+        if (one.first.first == DATA && size_of(one.first.second) == 2)
+            one.second.restore();
+}
+
+void check_memory()
+{
+    for (const auto &one : buffers())
+        if (one.first.first == DATA && !one.second.is_sound(one.first.second)) {
+            std::fprintf(stderr, "\nthe %s data are no longer what they were\n",
+                         word(one.first.second));
+            std::exit(1);
+        }
 }
 
 work::work(const library &library, const description &description)

@@ -37,7 +37,8 @@ struct description {
     bool ready = false; /* by ready rows, as apply_rows is */
 };
 
-/* Where a rotation finds its memory: [tokens, heads, head] each, rows [tokens, rotary_dim] or NULL. */
+/* Where a rotation finds its memory: [tokens, heads, head] each, rows [tokens, rotary_dim] or NULL.
+ */
 struct memory_view {
     void *q, *q_out, *k, *k_out;
     size_t q_head, k_head;
@@ -49,6 +50,13 @@ std::string name_of(const description &description, const std::string &set);
 
 /* Every case, in the order of registration. */
 std::vector<description> all_cases();
+
+/* Gives the 16-bit data their first values again: rounded over and over they wander, and rotations by
+ * small angles with others between them make them grow. */
+void restore_memory();
+
+/* Ends the program where values have lost their magnitude, for example to NaN: times would lie. */
+void check_memory();
 
 /* Something to time: a job with everything it points to, and the limit for the same bytes. */
 class work

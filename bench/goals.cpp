@@ -75,7 +75,8 @@ class group
         std::vector<size_t> calls(n);
         double round_time = 0;
         for (size_t i = 0; i < n; i++) {
-            double once = contenders_[i](1);
+            contenders_[i](1); /* it may prepare something */
+            double once = std::min(contenders_[i](1), contenders_[i](1));
             for (size_t more = 2; once * static_cast<double>(more) < slice / 4; more *= 4)
                 once = contenders_[i](more);
             once = std::max(once, 0.5);
@@ -86,14 +87,17 @@ class group
         const size_t rounds = static_cast<size_t>(
             std::clamp(fit, static_cast<double>(fewest), static_cast<double>(most)));
         std::vector<std::vector<double>> times(n);
-        for (size_t round = 0; round < rounds; round++)
+        for (size_t round = 0; round < rounds; round++) {
+            restore_memory();
             for (size_t turn = 0; turn < n; turn++) {
                 const size_t i =
                     (round / 2 + (round % 2 != 0 ? n - 1 - turn : turn)) % n; /* both directions */
                 contenders_[i](warming(calls[i]));
                 times[i].push_back(contenders_[i](calls[i]));
             }
+        }
         keep_quiet_half(times);
+        check_memory();
     }
 
     double ns(size_t i) const
@@ -496,8 +500,8 @@ class report
     }
 
     /*
-     * The quotient of two jobs per unit, beyond what the limit's own quotient is where that is above
-     * 1: a longer job may lie in a slower cache, and pieces may be short.
+     * The quotient of two jobs per unit, beyond what the limit's own quotient is where that is
+     * above 1: a longer job may lie in a slower cache, and pieces may be short.
      */
     void against(const std::string &where, line key, const description &main, double main_units,
                  const description &other, double units)

@@ -154,6 +154,7 @@ void measure(benchmark::State &state, const library &library, const description 
              const std::string &name)
 {
     work work(library, description);
+    restore_memory();
     work.prepare_limit();
     work.run();
     /* Begin with a fresh share of the CPU: Google Benchmark keeps the first number of iterations that took
@@ -168,6 +169,7 @@ void measure(benchmark::State &state, const library &library, const description 
     const pair_result pair = measure_pairs(work);
     const double tokens = static_cast<double>(work.tokens());
     const auto iterations = static_cast<double>(state.iterations());
+    check_memory();
     state.SetBytesProcessed(static_cast<int64_t>(work.bytes() * iterations));
     state.SetItemsProcessed(static_cast<int64_t>(tokens * iterations));
     state.counters["roof_gbps"] = work.bytes() / pair.limit_seconds * 1e-9;
