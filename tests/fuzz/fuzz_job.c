@@ -357,6 +357,56 @@ static void check_descriptors(void)
         REQUIRE(!now.has[s] || descriptor_is_kept(&tensor_memory[s]));
 }
 
+/* What lies outside the rotated slice arrives as it is. */
+static void compare_rest(int side, size_t b, size_t t, size_t h)
+{
+    const rope_tensor *const tensor = &now.tensor[side];
+    const ptrdiff_t element = (ptrdiff_t)fuzz_element(tensor->dtype);
+    const size_t before = offset_of(tensor) * (size_t)element;
+    const size_t behind = before + 2 * now.pairs * (size_t)element;
+    const size_t all = head_dim_of(tensor) * (size_t)element;
+    const struct array *const from = &arrays[SRC + 2 * side], *const to = target_of(side);
+    const unsigned char *const src =
+        from->kept + (ptrdiff_t)from->before + head_at(side, 0, b, t, h) * element;
+    const unsigned char *const dst =
+        to->low + (ptrdiff_t)to->before + head_at(side, 1, b, t, h) * element;
+    REQUIRE(memcmp(src, dst, before) == 0);
+    REQUIRE(memcmp(src + behind, dst + behind, all - behind) == 0);
+}
+
+static int is_scale(const rope_tensor *t, size_t batch, size_t token)
+{
+    const ptrdiff_t at =
+        (ptrdiff_t)batch * t->scale_stride_batch + (ptrdiff_t)token * t->scale_stride_token;
+    const double scale = t->scale_dtype == ROPE_F64 ? ((const double *)t->scale)[at]
+                                                    : (double)((const float *)t->scale)[at];
+    return isfinite(scale) && scale != 0.0;
+}
+
+/* Positions, row numbers and scales of a job that was accepted. */
+static void check_values(void)
+{
+    if (is_empty(0) && is_empty(1))
+        return;
+    REQUIRE(now.job.rows == NULL || now.job.positions != NULL || now.job.tokens <= now.rows.count);
+    for (size_t b = 0; b < now.job.batch; b++)
+        for (size_t t = 0; t < now.job.tokens; t++) {
+            for (size_t axis = 0; now.job.positions != NULL && axis < now.axes; axis++) {
+                const double position = fuzz_position(&now.positions[axis], b, t);
+                if (now.job.rows == NULL) /* a start that f64 does not hold: fuzz_positions */
+                    REQUIRE(fabs(position) < 0x1p31 ||
+                            fabs((double)now.positions[axis].start) > 0x1p52 ||
+                            fabs((double)now.positions[axis].step) > 0x1p40);
+                else
+                    REQUIRE(position < 0.0 ? (now.job.flags & ROPE_SKIP_NEGATIVE) != 0
+                                           : position < (double)now.rows.count);
+            }
+            for (int s = 0; s < 2; s++)
+                REQUIRE(is_empty(s) || now.tensor[s].scale == NULL || is_left_out(b, t) ||
+                        is_scale(&now.tensor[s], b, t));
+        }
+}
+
 /* ---- The same job another way ---------------------------------------------------------------- */
 
 static unsigned char result[2][SPAN_MAX];
@@ -587,6 +637,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     REQUIRE(!must_fail);
     check_writes();
+    check_values();
+    for (int s = 0; now.call != PART && s < 2; s++)
+        if (!is_empty(s) && !now.in_place[s])
+            visit_heads(s, compare_rest);
     keep_results();
     /* a part writes only some of it; where a src lies in itself, parts see what others have done */
     if (now.job.rows != NULL && now.axes == 1 && now.call != PART) {

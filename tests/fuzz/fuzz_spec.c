@@ -128,6 +128,17 @@ static rope_info check_info(const rope_plan *plan, const rope_spec *spec)
     return info;
 }
 
+/* Axis and frequency of each pair, where the spec says them. */
+static void check_maps(const rope_spec *spec, size_t axes, size_t pairs)
+{
+    for (size_t i = 0; i < pairs; i++) {
+        REQUIRE(spec->pair_axis == NULL ||
+                (spec->pair_axis[i] >= 0 && (size_t)spec->pair_axis[i] < axes));
+        REQUIRE(spec->pair_freq == NULL ||
+                (spec->pair_freq[i] >= 0 && (size_t)spec->pair_freq[i] < pairs));
+    }
+}
+
 /* e_i = theta^(-2 i / d) where the scheme is nothing else. */
 static int has_plain_frequencies(const rope_spec *spec)
 {
@@ -227,6 +238,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const rope_info info = check_info(plan, &spec);
     const size_t pairs = info.rotary_dim / 2;
+    check_maps(&spec, info.axes, pairs);
     REQUIRE(rope_plan_inv_freq(plan, freq, NULL, pairs) == ROPE_OK);
     check_frequencies(plan, &spec, freq, pairs);
     check_rows(plan, &info, freq, position != INT32_MIN ? position : 0);

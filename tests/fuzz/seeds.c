@@ -87,6 +87,7 @@ static void put_change(size_t offset, unsigned byte)
 static void spec_seeds(void)
 {
     static const double list[4] = {1.0, 0.5, 0.25, 0.125}, longer[4] = {1.0, 4.0, 16.0, 64.0};
+    static const double large[4] = {0x1p21, 1.0, 1.0, 1.0};
     rope_spec spec = ROPE_SPEC_INIT;
     spec.head_dim = 8;
     spec.message = here, spec.message_size = 200;
@@ -163,6 +164,17 @@ static void spec_seeds(void)
     begin_spec("own-axes", &spec, 0);
     put_bytes(8, 0, 1, 0, 1, 3, 2, 1, 0);
     end();
+    spec = plain, spec.axes = 2, spec.pair_axis = here;
+    begin_spec("axis-out-of-range", &spec, 0);
+    put_bytes(4, 0, 1, 2, 0);
+    end();
+    spec = plain, spec.rotary_dim = 10;
+    begin_spec("too-wide", &spec, 0);
+    end();
+    spec = plain, spec.scheme = ROPE_SCHEME_CUSTOM, spec.inv_freq = here, spec.inv_freq_count = 4;
+    begin_spec("frequency-too-large", &spec, 0);
+    put_list(large, 4);
+    end();
     for (rope_axis_layout layout = ROPE_AXES_SECTIONS; layout <= ROPE_AXES_GGML_VISION; layout++) {
         char name[32];
         spec = plain, spec.axis_layout = layout, spec.sections = here;
@@ -191,7 +203,7 @@ struct job_seed {
     rope_tensor q, k;
     rope_rows rows;
     rope_positions positions;
-    int axes;
+    int axes, kinds;
 };
 
 static struct job_seed job_seed(const char *name)
@@ -229,7 +241,7 @@ static void put_job(const struct job_seed *seed)
     for (int axis = 0; seed->job.positions != NULL && axis < seed->axes; axis++)
         put(&seed->positions, sizeof seed->positions);
     put_u64(12345);
-    put_bytes(1, 0);
+    put_bytes(1, seed->kinds);
     for (int axis = 0; axis < seed->axes; axis++) { /* of fuzz_fill_positions */
         put_u64(1);
         for (int i = 0; i < 16; i++)
@@ -252,7 +264,7 @@ static void job_seeds(void)
         seed.plan = plan, seed.way = plan / 4, seed.axes = axes[plan];
         seed.q.dtype = dtypes[plan % 4], seed.k.dtype = dtypes[(plan + plan / 4) % 4];
         seed.job.positions = here, seed.job.batch = 2;
-        if (plan % 3 == 0)
+        if (plan % 3 == 0 || plan == 2 || plan == 14) /* the last two with elements that rest */
             seed.q.dst = there;
         if (plan % 2 == 0)
             seed.positions.data = here, seed.positions.dtype = kinds[plan / 2 % 4],
@@ -300,6 +312,20 @@ static void job_seeds(void)
     seed = job_seed("packed-qk"), seed.job.positions = here, seed.way = 3;
     seed.q.src_stride_token = seed.k.src_stride_token = 32;
     seed.q.src_stride_head = seed.k.src_stride_head = 8;
+    put_job(&seed);
+    seed = job_seed("too-few-rows"), seed.job.rows = here, seed.rows.count = 2, seed.plan = 1;
+    put_job(&seed);
+    seed = job_seed("negative-row"), seed.plan = 1;
+    seed.job.rows = here, seed.job.positions = here;
+    seed.positions.start = -1; /* 0xe0 is that of -1 in data */
+    put_job(&seed);
+    seed = job_seed("src-under-dst"), seed.job.positions = here, seed.way = 3;
+    seed.q.dst = there, seed.job.k = NULL, seed.q.heads = 4, seed.job.tokens = 9;
+    put_job(&seed);
+    seed = job_seed("scale-of-zero"), seed.job.positions = here, seed.q.scale = here;
+    seed.q.scale_dtype = ROPE_F32, seed.kinds = 64; /* any bits: not all are finite */
+    seed.job.tokens = 1000, seed.job.k = NULL, seed.q.heads = 1, seed.plan = 11;
+    seed.q.scale_stride_token = 1;
     put_job(&seed);
     seed = job_seed("giant"), seed.job.positions = here, seed.q.heads = (size_t)1 << 40;
     put_job(&seed);
@@ -488,6 +514,7 @@ static void npy_seeds(void)
                   {"short", "<f4", "(4,)", 12},
                   {"overflow", "<f8", "(4294967296, 4294967296, 4294967296)", 8},
                   {"larger-than-64-bits", "<f4", "(18446744073709551616,)", 4},
+                  {"longer", "<f4", "(2,)", 12},
                   {"nine", "<f4", "(1,1,1,1,1,1,1,1,1)", 4},
                   {"number", "<f4", "(5)", 20}};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
@@ -533,6 +560,10 @@ static void safetensors_seeds(void)
                     "{\"s\":{\"dtype\":\"F64\",\"shape\":[],\"data_offsets\":[0,8]},"
                     "\"e\":{\"dtype\":\"I8\",\"shape\":[0,5],\"data_offsets\":[8,8]}}",
                     8);
+    put_safetensors("bytes-behind",
+                    "{\"w\":{\"dtype\":\"U8\",\"shape\":[2],\"data_offsets\":[0,2]}}", 3);
+    put_safetensors("shape-too-large",
+                    "{\"w\":{\"dtype\":\"U8\",\"shape\":[3],\"data_offsets\":[0,2]}}", 2);
     put_safetensors("overlap",
                     "{\"a\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[0,4]},"
                     "\"b\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[2,6]}}",
@@ -679,6 +710,15 @@ static void gguf_seeds(void)
     put_key("a", GGUF_ARRAY);
     put_u32(0);
     put_u64(UINT64_MAX);
+    end();
+    begin_gguf("list-that-wraps", 3, 0, 1);
+    put_key("a", GGUF_ARRAY);
+    put_u32(GGUF_U64);
+    put_u64(UINT64_C(1) << 61);
+    end();
+    begin_gguf("tensor-outside", 3, 1, 0);
+    put_tensor("rope_freqs.weight", UINT64_MAX - 63);
+    put_tensor_data(1);
     end();
     begin_gguf("ends-within-a-long-string", 3, 0, 1);
     put_key("a", GGUF_STRING);
