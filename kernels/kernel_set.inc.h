@@ -35,6 +35,13 @@ enum {
     rv_VECTORS_bf16 = rv_WIDTH_bf16 / RV_F64_LANES
 };
 
+enum { /* blocks that a rotation holds in registers at once, beside its row */
+       rv_TOGETHER_f32 = RV_TOGETHER,
+       rv_TOGETHER_f64 = RV_TOGETHER,
+       rv_TOGETHER_f16 = 1,
+       rv_TOGETHER_bf16 = 1
+};
+
 /* f32 and f64: one order of lanes, and nothing to round. */
 #define rv_loadrow_f32   rv_load_f32
 #define rv_split_f32(v)  (v)

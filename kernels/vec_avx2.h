@@ -21,6 +21,7 @@ typedef __m256 rv_f32;
 typedef __m256d rv_f64;
 #define RV_F32_LANES 8
 #define RV_F64_LANES 4
+#define RV_TOGETHER  1 /* f32 blocks that registers hold beside a row of them */
 
 /* ---- tails: an even number of bytes, without masked moves (emulators fault on their masked-off
  * lanes) ---- */

@@ -22,6 +22,7 @@ typedef __m512 rv_f32;
 typedef __m512d rv_f64;
 #define RV_F32_LANES 16
 #define RV_F64_LANES 8
+#define RV_TOGETHER  4 /* f32 blocks that registers hold beside a row of them */
 
 RV size_t rv_rest(size_t n, size_t lanes) /* what n leaves behind the first vector */
 {

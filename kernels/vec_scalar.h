@@ -32,6 +32,7 @@ typedef float rv_f32;
 typedef double rv_f64;
 #define RV_F32_LANES 1
 #define RV_F64_LANES 1
+#define RV_TOGETHER  1 /* f32 blocks that registers hold beside a row of them */
 
 /* ---- f32 ------------------------------------------------------------------------------------ */
 

@@ -254,7 +254,7 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
 
 size_t rope_bytes_ahead(size_t bytes)
 {
-    return bytes <= (size_t)640 << 10 ? 0 : bytes <= (size_t)24 << 20 ? 2048 : 8192;
+    return bytes <= (size_t)640 << 10 ? 0 : bytes <= (size_t)24 << 20 ? 2048 : 4096;
 }
 
 static void rotate(struct usual *usual, size_t tokens, const void *cos_row, const void *sin_row,
