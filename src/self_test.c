@@ -672,7 +672,8 @@ static void note(struct record *record, int equal, const struct difference *diff
     rope_fail(record->message, ROPE_ERR_DIFFERENCE, "%s", line);
     const size_t length = strlen(line);
     const int fits = length < record->message.size;
-    record->message.text += fits && record->message.text != NULL ? length : 0;
+    if (fits && record->message.text != NULL)
+        record->message.text += length;
     record->message.size -= fits ? length : record->message.size;
 }
 
