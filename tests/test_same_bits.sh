@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# test_same_bits.sh TOOL [AARCH64_TOOL]
+# test_same_bits.sh TOOL [AARCH64_TOOL [I386_TOOL]]
 # The tool gives the same files on this CPU with every set that it has, on an emulated x86-64 CPU without
-# AVX, and in its aarch64 build with every set of that.
+# AVX, and in its aarch64 build with every set of that; in the build for 32-bit x86.
 set -eu
-tool=$1 aarch64_tool=${2-}
+tool=$1 aarch64_tool=${2-} i386_tool=${3-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -62,4 +62,7 @@ if [ -n "$aarch64_tool" ]; then
     for name in $(sets qemu-aarch64 "$aarch64_tool"); do
         produce "aarch64.$name" qemu-aarch64 -E "ROPE_ISA=$name" "$aarch64_tool"
     done
+fi
+if [ -n "$i386_tool" ]; then
+    produce i386 "$i386_tool"
 fi

@@ -620,7 +620,7 @@ static void add_refusals(struct tour *tour)
     call->arguments[0] = address(tour->plans->plan[PLAN_HALF]);
     call->arguments[1] = address(job);
     job = plain_job(tour, DT_F32, 1);
-    job->struct_size++;
+    job->struct_size += 16; /* reaches the struct behind it, whatever lies between */
     call = ADD(rope_shift, "refused size", ROPE_ERR_STRUCT); /* the message pointer lies behind */
     call->arguments[1] = address(job);
 
