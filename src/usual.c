@@ -63,9 +63,11 @@ static inline int set_side(struct usual *usual, const rope_tensor *tensor, struc
     args->heads = 0;
     if (tensor == NULL)
         return 1;
+    if (tensor->struct_size != sizeof *tensor) /* first: a shorter one ends before its fields */
+        return 0;
     const size_t element = rope_dtype_size(tensor->dtype), heads = tensor->heads;
-    if (tensor->struct_size != sizeof *tensor || tensor->dtype == ROPE_F64 || element == 0 ||
-        heads - 1 >= SMALL || tensor->src == NULL || tensor->dst == NULL ||
+    if (tensor->dtype == ROPE_F64 || element == 0 || heads - 1 >= SMALL || tensor->src == NULL ||
+        tensor->dst == NULL ||
         ((size_t)tensor->scale_dtype | tensor->reserved | tensor->head_dim | tensor->rotary_offset |
          (uintptr_t)tensor->scale) != 0)
         return 0;
