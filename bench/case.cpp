@@ -110,13 +110,10 @@ class buffer
         return base_;
     }
 
-    /* As it was, as far as jobs of 512 tokens reach. */
-    void restore()
+    void restore(size_t bytes)
     {
-        const size_t end = std::min(filled_, size_t{8} << 20);
-        for (size_t i = block; i < end; i += block)
-            std::memcpy(base_ + i, first_.data(), std::min(block, end - i));
-        std::memcpy(base_, first_.data(), std::min(first_.size(), end));
+        for (size_t i = 0; i < bytes; i += block)
+            std::memcpy(base_ + i, first_.data(), std::min(block, bytes - i));
     }
 
     /* Rotations keep magnitudes, here 0.5 to 1.5; a NaN or a large exponent has come from elsewhere. */
@@ -302,7 +299,7 @@ struct work::state {
     region q_region = {}, k_region = {};
     char *output = nullptr; /* table, row and copy */
     const char *input = nullptr;
-    size_t output_bytes = 0;
+    size_t output_bytes = 0, data_bytes = 0;
     bool past = false;
 
     void prepare_table();
@@ -363,7 +360,8 @@ void work::state::prepare_rotation()
     const size_t k_head = what.what == job::mla ? what.rotary_dim : head;
     const size_t q_bytes = round_up(what.tokens * what.q_heads * head * size);
     const size_t k_bytes = round_up(what.tokens * what.k_heads * k_head * size);
-    char *const data = memory(DATA, what.dtype, q_bytes + k_bytes);
+    data_bytes = q_bytes + k_bytes;
+    char *const data = memory(DATA, what.dtype, data_bytes);
     char *const result =
         what.what == job::copy ? memory(OUTPUT, what.dtype, q_bytes + k_bytes) : data;
     q.dtype = k.dtype = what.dtype;
@@ -405,13 +403,6 @@ void work::state::prepare_rotation()
         output = result, input = data, output_bytes = q_bytes + k_bytes;
 }
 
-void restore_memory()
-{
-    for (auto &one : buffers())
-        if (one.first.first == DATA && size_of(one.first.second) == 2)
-            one.second.restore();
-}
-
 void check_memory()
 {
     for (const auto &one : buffers())
@@ -440,6 +431,14 @@ work::work(const library &library, const description &description)
 }
 
 work::~work() = default;
+
+void work::restore()
+{
+    constexpr size_t most = size_t{8} << 20; /* longer jobs are called a few times only */
+    const state &s = *state_;
+    if (s.job_.tokens != 0 && size_of(s.what.dtype) == 2)
+        buffers()[{DATA, s.what.dtype}].restore(std::min(s.data_bytes, most));
+}
 
 void work::run()
 {

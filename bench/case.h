@@ -51,10 +51,6 @@ std::string name_of(const description &description, const std::string &set);
 /* Every case, in the order of registration. */
 std::vector<description> all_cases();
 
-/* Gives the 16-bit data their first values again: rounded over and over they wander, and rotations by
- * small angles with others between them make them grow. */
-void restore_memory();
-
 /* Ends the program where values have lost their magnitude, for example to NaN: times would lie. */
 void check_memory();
 
@@ -64,6 +60,9 @@ class work
   public:
     work(const library &library, const description &description);
     ~work();
+    /* Gives 16-bit data their first values again: rounded over and over they wander, and rotations
+     * by small angles with others between them make them grow. */
+    void restore();
     void run();       /* the library */
     void run_limit(); /* the better of the limit's ways, as prepare_limit found */
     void prepare_limit();

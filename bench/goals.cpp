@@ -51,6 +51,12 @@ class group
   public:
     using timed = std::function<double(size_t calls)>; /* ns per call */
 
+    /* Its data get their first values again before each round. */
+    void keep(work &work)
+    {
+        kept_.push_back(&work);
+    }
+
     size_t add(const std::function<void()> &call)
     {
         return add_timed([call](size_t calls) {
@@ -88,7 +94,8 @@ class group
             std::clamp(fit, static_cast<double>(fewest), static_cast<double>(most)));
         std::vector<std::vector<double>> times(n);
         for (size_t round = 0; round < rounds; round++) {
-            restore_memory();
+            for (work *const one : kept_)
+                one->restore();
             for (size_t turn = 0; turn < n; turn++) {
                 const size_t i =
                     (round / 2 + (round % 2 != 0 ? n - 1 - turn : turn)) % n; /* both directions */
@@ -137,6 +144,7 @@ class group
                 times_[i].push_back(times[i][order[place].second]);
     }
 
+    std::vector<work *> kept_;
     std::vector<timed> contenders_;
     std::vector<std::vector<double>> times_;
 };
@@ -334,6 +342,7 @@ class report
         d.what = job::decode;
         work decode(library_, d);
         group group;
+        group.keep(ready);
         const size_t r = group.add([&] { ready.run(); }), l = group.add([&] { ready.run_limit(); });
         const size_t m = group.add([&] { made.run(); });
         const size_t p = loop ? group.add([&] { loop.run(); }) : SIZE_MAX;
@@ -481,6 +490,7 @@ class report
                     continue;
                 work whole(library_, {job::apply, dtype, ROPE_HALF, 128, 32, 8, tokens});
                 group group;
+                group.keep(whole);
                 const size_t one = group.add([&] { whole.run(); });
                 const size_t two = group.add_timed([&](size_t calls) {
                     double spent[2] = {0, 0};
@@ -510,6 +520,7 @@ class report
             return;
         work base(library_, main), one(library_, other);
         group group;
+        group.keep(base), group.keep(one);
         const size_t b = group.add([&] { base.run(); }), o = group.add([&] { one.run(); });
         const size_t bl = group.add([&] { base.run_limit(); }),
                      ol = group.add([&] { one.run_limit(); });

@@ -154,7 +154,7 @@ void measure(benchmark::State &state, const library &library, const description 
              const std::string &name)
 {
     work work(library, description);
-    restore_memory();
+    work.restore();
     work.prepare_limit();
     work.run();
     /* Begin with a fresh share of the CPU: Google Benchmark keeps the first number of iterations that took
