@@ -87,18 +87,20 @@ const struct fuzz_plan *fuzz_plan(unsigned index)
 
 const struct rope_kernels *fuzz_kernels(size_t index)
 {
+    enum { SETS_MAX = 16 };
+    static const struct rope_kernels *sets[SETS_MAX + 1]; /* asking the CPU takes its time */
     rope_isa isa;
-    const struct rope_kernels *const active = rope_kernels_active(&isa);
-    if (index == 0)
-        return active;
-    const struct rope_kernel_set *set;
-    for (size_t k = 0; (set = rope_kernel_set_at(k)) != NULL; k++)
-        /* without fma the last bit of some f64 rows is another */
-        if (rope_kernel_set_runs(set) && set->kernels != active &&
-            (set->isa != ROPE_ISA_SCALAR || set->kernels == rope_kernels_for(set->isa)) &&
-            --index == 0)
-            return set->kernels;
-    return NULL;
+    if (sets[0] == NULL) {
+        size_t n = 1;
+        sets[0] = rope_kernels_active(&isa);
+        const struct rope_kernel_set *set;
+        for (size_t k = 0; n < SETS_MAX && (set = rope_kernel_set_at(k)) != NULL; k++)
+            /* without fma the last bit of some f64 rows is another */
+            if (rope_kernel_set_runs(set) && set->kernels != sets[0] &&
+                (set->isa != ROPE_ISA_SCALAR || set->kernels == rope_kernels_for(set->isa)))
+                sets[n++] = set->kernels;
+    }
+    return index < SETS_MAX ? sets[index] : NULL;
 }
 
 double fuzz_position(const rope_positions *positions, size_t batch, size_t token)
