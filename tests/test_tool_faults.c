@@ -209,7 +209,19 @@ static void make_gguf(void)
     size_t at = 4;
     at += put(file + at, 3, 4);
     at += put(file + at, 1, 8); /* tensors */
-    at += put(file + at, 4, 8); /* pairs */
+    at += put(file + at, 8, 8); /* pairs */
+    at += put_text(file + at, "general.alignment");
+    at += put(file + at, 4, 4);
+    at += put(file + at, 32, 4);
+    at += put_text(file + at, "a.i16");
+    at += put(file + at, 3, 4);
+    at += put(file + at, 7, 2);
+    at += put_text(file + at, "a.i64");
+    at += put(file + at, 11, 4);
+    at += put(file + at, 7, 8);
+    at += put_text(file + at, "a.f64");
+    at += put(file + at, 12, 4);
+    at += put(file + at, 0, 8);
     at += put_text(file + at, "general.architecture");
     at += put(file + at, 8, 4);
     at += put_text(file + at, "gemma3");
@@ -424,6 +436,12 @@ static const char *const names[] = {
     "model.layers.0.self_attn.q_proj.base_layer.weight",
     "model.layers.0.self_attn.q_proj.weight_scale",
     "model.layers.0.self_attn.q_proj.qweight",
+    "model.layers.0.self_attn.q_proj.norms.weight",
+    "model.layers.0.self_attn.q_proj",
+    "a_name_of_more_than_two_hundred_characters.which_messages_cut.which_messages_cut."
+    "which_messages_cut.which_messages_cut.which_messages_cut.which_messages_cut.which_messages_"
+    "cut."
+    "which_messages_cut.layers.0.self_attn.q_proj.weight",
     "vision_tower.layers.0.self_attn.q_proj.weight",
     "q_proj.weight",
     "q_proj",
@@ -446,6 +464,14 @@ static const char *const configs[] = {
     "{\"model_type\": \"qwen3\", \"head_dim\": 8, \"num_attention_heads\": 1000000}",
     "{\"model_type\": \"deepseek_v3\", \"qk_rope_head_dim\": 4, \"qk_nope_head_dim\": 4,"
     " \"num_attention_heads\": 1, \"kv_lora_rank\": 4}",
+    "{\"model_type\": \"falcon\", \"hidden_size\": 16, \"num_attention_heads\": 2,"
+    " \"multi_query\": true, \"new_decoder_architecture\": true, \"num_kv_heads\": 3}",
+    "{\"model_type\": \"falcon\", \"hidden_size\": 24, \"num_attention_heads\": 3,"
+    " \"num_kv_heads\": 2, \"new_decoder_architecture\": true}",
+    "{\"model_type\": \"phi3\", \"head_dim\": 8, \"num_attention_heads\": 2,"
+    " \"num_key_value_heads\": 0, \"multi_query_group_num\": \"x\"}",
+    "{\"model_type\": \"phi3\", \"head_dim\": 8, \"num_attention_heads\": 2097152}",
+    "{\"model_type\": \"qwen3_5_text\", \"head_dim\": 8, \"num_attention_heads\": 1}",
     "{\"model_type\": \"gemma3\", \"text_config\": {\"model_type\": \"gemma3_text\","
     " \"head_dim\": 8, \"num_hidden_layers\": 6, \"num_attention_heads\": 1}}",
     "{\"model_type\": \"exaone4\", \"head_dim\": 8, \"num_hidden_layers\": 2,"
@@ -482,7 +508,7 @@ static void corrupt_each(const struct command *command, const char *path, size_t
     static const unsigned char others[] = "\0\1\x7f\x80\xc3\xff\t\n 09aE\"'\\{}[](),:.-eu";
     static char good[ROOM], bad[ROOM];
     static size_t number;
-    const size_t size = read_file(path, good, ROOM), step = getenv("ROPE_TEST_REDUCED") ? 7 : 2;
+    const size_t size = read_file(path, good, ROOM), step = getenv("ROPE_TEST_REDUCED") ? 7 : 4;
     size_t refused = 0;
     for (size_t at = 0; at < size; at++) {
         memcpy(bad, good, size);
@@ -502,28 +528,29 @@ static void corrupt_each(const struct command *command, const char *path, size_t
     *total += refused;
 }
 
-/* Every name with every configuration, as a matrix and as a vector. */
+/* Every name with every configuration, in several shapes. */
 static void try_names(void)
 {
+    static const struct {
+        const char *shape;
+        int bytes;
+    } shapes[] = {{"8,2", 32}, {"16,2", 64}, {"24", 48}, {"32,2", 128}, {"0,2", 0}, {"2,2,2", 16}};
     size_t done = 0;
     for (size_t c = 0; c < sizeof configs / sizeof *configs; c++) {
         write_file("odd.json", configs[c], strlen(configs[c]));
         for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
-            for (int rows = 8; rows <= 32; rows += 8) {
-                char header[512], file[1024];
-                const int length =
-                    snprintf(header, sizeof header,
-                             "{\"%s\":{\"dtype\":\"F16\",\"shape\":[%d%s],\"data_offsets\":[0,%d]},"
-                             "\"model.layers.0.self_attn.k_proj.weight\":{\"dtype\":\"F16\","
-                             "\"shape\":[8],\"data_offsets\":[%d,%d]}}",
-                             names[n], rows, rows == 24 ? "" : ",2", rows * (rows == 24 ? 2 : 4),
-                             rows * (rows == 24 ? 2 : 4), rows * (rows == 24 ? 2 : 4) + 16);
-                size_t at = put_text(file, header);
-                memset(file + at, 1, 300);
-                at += (size_t)(rows * (rows == 24 ? 2 : 4) + 16);
-                if (length < 0 || at > sizeof file)
-                    abort();
-                write_file("odd.safetensors", file, at);
+            for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+                char header[700], file[1400];
+                const int bytes = shapes[i].bytes;
+                snprintf(
+                    header, sizeof header,
+                    "{ \"%s\" :\t{\"dtype\":\"F16\",\r\n\"shape\":[%s],\"data_offsets\":[0,%d]},"
+                    "\"model.layers.0.self_attn.k_proj.weight\":{\"dtype\":\"F16\","
+                    "\"shape\":[8],\"data_offsets\":[%d,%d]}}",
+                    names[n], shapes[i].shape, bytes, bytes, bytes + 16);
+                const size_t at = put_text(file, header);
+                memset(file + at, 1, (size_t)bytes + 16);
+                write_file("odd.safetensors", file, at + (size_t)bytes + 16);
                 done += !run_wrong(&any_permute, names[n], c);
             }
         }

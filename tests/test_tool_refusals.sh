@@ -83,6 +83,31 @@ table='table --rotary-dim 8 out.npy --positions'
     refused 'go with --config' $table 0:2 --profile vllm
 }
 
+# ---- headers of .npy, in the words of others ----
+# header DICT: that dict before nothing
+header()
+{
+    {
+        printf '\223NUMPY\001\000\377\000'
+        printf '%-254b\n' "$1"
+    } >header.npy
+}
+long=$(printf %0100d 7)
+header "{'descr': '$long', 'fortran_order': False, 'shape': (0,), }"
+refused 'header.npy: ' verify header.npy header.npy
+header "{'$long': 1}"
+refused 'header.npy: ' verify header.npy header.npy
+header "{'de\\\\scr': '<f4', 'fortran_order': False, 'shape': (0,), }"
+refused 'header.npy: ' verify header.npy header.npy
+header "{'descr': '<f4', 'fortran_order': False, 'shape': (0"
+refused 'header.npy: ' verify header.npy header.npy
+header "{'descr': '<f4', 'fortran_order': Fals"
+refused 'header.npy: ' verify header.npy header.npy
+header "{\\r\\n\\t'descr' : '<f4', 'fortran_order': False, 'shape': (0,), }"
+"$rope" verify header.npy header.npy >out || fail "white space was refused"
+# what ignores a hang-up goes on ignoring it
+(trap '' HUP && "$rope" table --rotary-dim 8 --positions 0:2 out.npy) || fail "with a signal ignored"
+
 # ---- tensors ----
 refused 'must be <f2 <f4 <f8' apply --q whole.npy --q-out out.npy --positions 0
 refused 'must be <f2 <f4 <f8' apply --q long.npy --q-out out.npy --positions 0
