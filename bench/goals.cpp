@@ -103,6 +103,9 @@ class group
                 times[i].push_back(contenders_[i](calls[i]));
             }
         }
+        fastest_.clear();
+        for (const std::vector<double> &one : times)
+            fastest_.push_back(*std::min_element(one.begin(), one.end()));
         keep_quiet_half(times);
         check_memory();
     }
@@ -110,6 +113,12 @@ class group
     double ns(size_t i) const
     {
         return median(times_[i]);
+    }
+
+    /* The shortest slice: where a goal is a time, nothing beside it tells the machine's pace. */
+    double fastest(size_t i) const
+    {
+        return fastest_[i];
     }
 
     double ratio(size_t a, size_t b) const
@@ -146,6 +155,7 @@ class group
 
     std::vector<work *> kept_;
     std::vector<timed> contenders_;
+    std::vector<double> fastest_;
     std::vector<std::vector<double>> times_;
 };
 
@@ -450,10 +460,10 @@ class report
             const size_t a = group.add([&] { one.run(); }), b = group.add([&] { batch.run(); });
             const size_t p = group.add([&] { table_libm_f32(&job); });
             group.measure();
-            std::printf("%8.1f ns, %.1f of 256 in a call, libm %.0f\n", group.ns(a),
-                        group.ns(b) / many, group.ns(p) / many);
-            note(ROW, "", group.ns(a));
-            note(ROW_MANY, "", group.ns(b) / many);
+            std::printf("%8.1f ns, %.1f of 256 in a call, libm %.0f\n", group.fastest(a),
+                        group.fastest(b) / many, group.fastest(p) / many);
+            note(ROW, "", group.fastest(a));
+            note(ROW_MANY, "", group.fastest(b) / many);
             note(PLAIN, "row", group.ratio(a, p) * many);
         }
     }
@@ -471,10 +481,10 @@ class report
         const size_t r = group.add([&] { ready.run(); }), m = group.add([&] { made.run(); });
         const size_t p = group.add([&] { loop.run(); });
         group.measure();
-        std::printf("%8.1f ns ready, %.1f made, plain C %.1f\n", group.ns(r), group.ns(m),
-                    group.ns(p));
-        note(CALL_READY, "", group.ns(r) - group.ns(p));
-        note(CALL_MADE, "", group.ns(m) - group.ns(p));
+        std::printf("%8.1f ns ready, %.1f made, plain C %.1f\n", group.fastest(r), group.fastest(m),
+                    group.fastest(p));
+        note(CALL_READY, "", group.fastest(r) - group.fastest(p));
+        note(CALL_MADE, "", group.fastest(m) - group.fastest(p));
     }
 
     /* Two threads at once, each in its own CPU time; the slower one counts.  The hand-over is the
@@ -503,7 +513,7 @@ class report
                     return std::max(spent[0], spent[1]) / static_cast<double>(calls);
                 });
                 group.measure();
-                const double ratio = group.ratio(one, two);
+                const double ratio = group.fastest(one) / group.fastest(two);
                 std::printf("%8.2f x faster with two threads\n", ratio);
                 note(PART, where, ratio);
             }
