@@ -887,8 +887,8 @@ typedef struct rope_self_test_report {
  *
  * Where the scalar set is the one in use, its forms with and without FMA are compared, without rows
  * made straight from angles, which need FMA for equal bits; where it has one form only, there is
- * nothing to compare: operations is 0 and the result ROPE_OK.  The test is one of round-to-nearest;
- * in other rounding modes sets may differ.
+ * nothing to compare: operations is 0 and the result ROPE_OK.  The test is one of round-to-nearest,
+ * whatever mode the host has set.
  *
  * report may be NULL.  On ROPE_OK and ROPE_ERR_DIFFERENCE all of it is filled in, else only its
  * message.
