@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Body: a run of rows from two factors, a block of pairs after the other, so that a coarse factor that
- * rows share is read once.  Parameters: T, the dtype of the rows; KERNEL and V of kernel_set.inc.h;
+ * Body: a run of rows from two factors, row after row: so tables and results are the streams that caches
+ * like.  Parameters: T, the dtype of the rows; KERNEL and V of kernel_set.inc.h;
  * rows.inc.h must be included before.
  */
 
@@ -15,49 +15,46 @@ RV void KERNEL(run_load)(const double *row, size_t sin_at, size_t n, rv_f64 *c, 
     }
 }
 
-/* n <= WIDTH pairs from pair i on, of all rows. */
-RV void KERNEL(run_step)(const struct rope_run_args *a, size_t i, size_t n, int unit, int stream)
+/* n <= WIDTH pairs of row r from pair i on. */
+RV void KERNEL(run_step)(const struct rope_run_args *a, size_t r, V(elem) * cos_row,
+                         V(elem) * sin_row, size_t i, size_t n, int unit, int stream)
 {
-    const size_t rows = a->rows, sin_at = a->sin_at;
-    const ptrdiff_t step = a->step;
-    char *cos_row = (char *)((V(elem) *)a->cos + i), *sin_row = (char *)((V(elem) *)a->sin + i);
-    for (size_t r = 0; r < rows;) {
-        const double *const coarse = a->coarse[r];
-        rv_f64 c2[V(VECTORS)], s2[V(VECTORS)];
-        KERNEL(run_load)(coarse + i, sin_at, n, c2, s2);
-        do {
-            rv_f64 c[V(VECTORS)], s[V(VECTORS)];
-            KERNEL(run_load)(a->fine[r] + i, sin_at, n, c, s);
-            for (size_t k = 0; k < V(VECTORS); k++) {
-                KERNEL(rows_product)(&c[k], &s[k], c2[k], s2[k]);
-                if (!unit) {
-                    c[k] = rv_mul_f64(c[k], rv_set_f64(a->cos_scale));
-                    s[k] = rv_mul_f64(s[k], rv_set_f64(a->sin_scale[r]));
-                }
-            }
-            const V(block) cos_block = V(split)(V(narrow)(c)), sin_block = V(split)(V(narrow)(s));
-            if (stream) {
-                V(stream)((void *)cos_row, cos_block);
-                V(stream)((void *)sin_row, sin_block);
-            } else {
-                V(store)((void *)cos_row, cos_block, n);
-                V(store)((void *)sin_row, sin_block, n);
-            }
-            cos_row += step;
-            sin_row += step;
-            r++;
-        } while (r < rows && a->coarse[r] == coarse);
+    rv_f64 c[V(VECTORS)], s[V(VECTORS)], c2[V(VECTORS)], s2[V(VECTORS)];
+    KERNEL(run_load)(a->fine[r] + i, a->sin_at, n, c, s);
+    KERNEL(run_load)(a->coarse[r] + i, a->sin_at, n, c2, s2);
+    for (size_t k = 0; k < V(VECTORS); k++) {
+        KERNEL(rows_product)(&c[k], &s[k], c2[k], s2[k]);
+        if (!unit) {
+            c[k] = rv_mul_f64(c[k], rv_set_f64(a->cos_scale));
+            s[k] = rv_mul_f64(s[k], rv_set_f64(a->sin_scale[r]));
+        }
+    }
+    const V(block) cos_block = V(split)(V(narrow)(c)), sin_block = V(split)(V(narrow)(s));
+    if (stream) {
+        V(stream)(cos_row + i, cos_block);
+        V(stream)(sin_row + i, sin_block);
+    } else {
+        V(store)(cos_row + i, cos_block, n);
+        V(store)(sin_row + i, sin_block, n);
     }
 }
 
 RV void KERNEL(run_any)(const struct rope_run_args *a, int unit, int stream)
 {
-    const size_t width = V(WIDTH);
-    size_t i = 0;
-    for (; i + width <= a->pairs; i += width)
-        KERNEL(run_step)(a, i, width, unit, stream);
-    if (i < a->pairs)
-        KERNEL(run_step)(a, i, a->pairs - i, unit, stream);
+    const size_t width = V(WIDTH), rows = a->rows, pairs = a->pairs;
+    const ptrdiff_t step = a->step;
+    char *cos_row = a->cos, *sin_row = a->sin;
+    for (size_t r = 0; r < rows; r++) {
+        size_t i = 0;
+        for (; i + width <= pairs; i += width)
+            KERNEL(run_step)
+        (a, r, (void *)cos_row, (void *)sin_row, i, width, unit, stream);
+        if (i < pairs)
+            KERNEL(run_step)
+        (a, r, (void *)cos_row, (void *)sin_row, i, pairs - i, unit, stream);
+        cos_row += step;
+        sin_row += step;
+    }
 }
 
 static void KERNEL(run)(const struct rope_run_args *a)

@@ -6,6 +6,7 @@
 #include "environment.h"
 #include "frequency.h"
 #include "magnitude.h"
+#include "usual.h"
 
 #include <assert.h>
 #include <math.h>
@@ -301,10 +302,7 @@ static void fill_from(rope_plan *plan, const struct draft_memory *draft)
     rope_magnitude_fill(plan);
     if (plan->angle == ROPE_ANGLE_EXACT)
         fill_tables(plan, draft->steps);
-    plan->usual = sizeof(size_t) == 8 && plan->head_dim < 1 << 19 && plan->axes == 1 &&
-                  plan->angle == ROPE_ANGLE_EXACT && plan->xpos_base == 0.0 &&
-                  plan->chunk_pairs == plan->pairs && plan->pairs <= RK_MAX_PAIRS &&
-                  plan->run_count == 1 && plan->runs[1] - plan->runs[0] == plan->pairs;
+    plan->rows_at_once = rope_usual_rows(plan);
 }
 
 static rope_status fill_plan(const rope_spec *spec, const struct rope_axes *axes, rope_plan *plan,

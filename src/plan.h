@@ -52,7 +52,7 @@ struct rope_plan {
          * half-split: pairs of a chunk (rope_spec.pairing_chunk / 2); all pairs if there is but one
          */
         chunk_pairs;
-    int usual; /* as usual.c wants it */
+    size_t rows_at_once; /* by usual.c; 0: this plan is not one for it */
     /* xPos: log2(z_i) / S.  xpos_base 0: none */
     double xpos_base, xpos_gamma;
     double *xpos_hi, *xpos_lo;

@@ -11,8 +11,25 @@
 /* Sizes whose products and sums cannot overflow. */
 enum { SMALL = 1 << 19 };
 
-/* Rows on the stack. */
+/* Room on the stack for rows, in f32 values. */
 enum { ROOM = 1024 };
+
+/* Entries of a made row with room to the next line. */
+static size_t padded_pairs(const rope_plan *plan)
+{
+    return (plan->pairs + 15) / 16 * 16;
+}
+
+size_t rope_usual_rows(const rope_plan *plan)
+{
+    if (sizeof(size_t) < 8 || plan->head_dim >= SMALL || plan->axes != 1 ||
+        plan->angle != ROPE_ANGLE_EXACT || plan->xpos_base != 0.0 ||
+        plan->chunk_pairs != plan->pairs || plan->pairs > RK_MAX_PAIRS || plan->run_count != 1 ||
+        plan->runs[1] - plan->runs[0] != plan->pairs)
+        return 0;
+    const size_t rows = ROOM / (2 * padded_pairs(plan));
+    return rows < RK_RUN ? rows : RK_RUN;
+}
 
 struct usual_side {
     struct rope_rotate_args args; /* of token 0; heads = 0: absent */
@@ -68,14 +85,19 @@ static inline int set_side(struct usual *usual, const rope_tensor *tensor, struc
     const size_t element = rope_dtype_size(tensor->dtype), heads = tensor->heads;
     if (tensor->dtype == ROPE_F64 || element == 0 || heads - 1 >= SMALL || tensor->src == NULL ||
         tensor->dst == NULL ||
-        ((size_t)tensor->scale_dtype | tensor->reserved | tensor->head_dim | tensor->rotary_offset |
-         (uintptr_t)tensor->scale) != 0)
+        ((size_t)tensor->scale_dtype | tensor->reserved | (uintptr_t)tensor->scale) != 0)
         return 0;
+    size_t head_dim = plan->head_dim, offset = plan->rotary_offset;
+    if ((tensor->head_dim | tensor->rotary_offset) != 0) { /* as the keys of MLA */
+        head_dim = tensor->head_dim, offset = tensor->rotary_offset;
+        if (head_dim >= SMALL || offset >= SMALL || head_dim < offset + plan->rotary_dim)
+            return 0;
+    }
     const ptrdiff_t src_any =
         tensor->src_stride_batch | tensor->src_stride_token | tensor->src_stride_head;
     const ptrdiff_t dst_any =
         tensor->dst_stride_batch | tensor->dst_stride_token | tensor->dst_stride_head;
-    const ptrdiff_t length = (ptrdiff_t)(plan->head_dim * element);
+    const ptrdiff_t length = (ptrdiff_t)(head_dim * element);
     const ptrdiff_t last_token = (ptrdiff_t)usual->tokens - 1, last_head = (ptrdiff_t)heads - 1;
     const uintptr_t dense = (uintptr_t)length * heads * usual->tokens;
     uintptr_t src_span = dense, dst_span = dense;
@@ -99,12 +121,12 @@ static inline int set_side(struct usual *usual, const rope_tensor *tensor, struc
     side->src_low = (uintptr_t)tensor->src, side->src_high = side->src_low + src_span;
     side->dst_low = (uintptr_t)tensor->dst, side->dst_high = side->dst_low + dst_span;
     if (src_span == 0 || dst_span == 0 || (uint64_t)(side->src_low | side->dst_low) >> 62 != 0 ||
-        (!side->in_place && (plan->rotary_dim != plan->head_dim ||
+        (!side->in_place && (plan->rotary_dim != head_dim ||
                              (side->dst_low < side->src_high && side->src_low < side->dst_high))))
         return 0;
     side->length = (size_t)length;
-    args->src = (const char *)tensor->src + plan->rotary_offset * element;
-    args->dst = (char *)tensor->dst + plan->rotary_offset * element;
+    args->src = (const char *)tensor->src + offset * element;
+    args->dst = (char *)tensor->dst + offset * element;
     args->heads = heads;
     args->pairs = args->src_half = args->dst_half = plan->pairs;
     side->rotate = plan->kernels->rotate[RK_FUSED][plan->pairing == ROPE_HALF ? 0 : 3]
@@ -234,8 +256,8 @@ static int are_apart(const struct usual *usual)
 /* 1 if the job is usual. */
 static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
 {
-    if (plan == NULL || !plan->usual || job->struct_size != sizeof *job || job->batch != 1 ||
-        job->tokens - 1 >= SMALL || (unsigned)job->direction > ROPE_SHIFT ||
+    if (plan == NULL || plan->rows_at_once == 0 || job->struct_size != sizeof *job ||
+        job->batch != 1 || job->tokens - 1 >= SMALL || (unsigned)job->direction > ROPE_SHIFT ||
         (job->flags | (unsigned)job->pairing_out | (unsigned)job->arith | (unsigned)job->row_dtype |
          (unsigned)job->pairing | job->reserved | job->rotary_dim) != 0 ||
         job->xpos_center != 0.0)
@@ -249,7 +271,9 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
     usual->rows = job->rows;
     if (job->rows != NULL)
         return job->direction == ROPE_FORWARD && set_rows(usual);
-    rope_direction_scales(plan, job->direction, &usual->cos_scale, &usual->sin_scale);
+    usual->cos_scale = usual->sin_scale = plan->resolved.attention_factor;
+    if (job->direction != ROPE_FORWARD)
+        rope_direction_scales(plan, job->direction, &usual->cos_scale, &usual->sin_scale);
     const uint64_t end = UINT64_C(1) << (rope_level_bits[0] + rope_level_bits[1]);
     return job->positions != NULL && set_positions(usual, end - 1, 2 * end - 1);
 }
@@ -298,9 +322,8 @@ static void walk_positions(struct usual *usual, size_t token, size_t end)
 {
     _Alignas(64) float room[ROOM];
     const rope_plan *plan = usual->plan;
-    const size_t padded = (plan->pairs + 15) / 16 * 16;
-    size_t together = ROOM / (2 * padded);
-    together = together < RK_RUN ? together : RK_RUN;
+    const size_t padded = padded_pairs(plan);
+    const size_t together = plan->rows_at_once;
     struct rope_run_args run;
     run.cos = room;
     run.sin = room + padded;

@@ -11,6 +11,9 @@
  */
 int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, size_t parts);
 
+/* Rows of the plan that are made at once; 0 if its jobs go the general way. */
+size_t rope_usual_rows(const rope_plan *plan);
+
 /* The general way, which takes every job. */
 rope_status rope_rotate_any(const rope_plan *plan, const rope_job *job, size_t part, size_t parts);
 

@@ -104,6 +104,8 @@ static void make_usual(struct world *world, struct rng *rng, struct trial *trial
     }
     if (rng_below(rng, 8) == 0)
         trial->job.k = NULL;
+    else if (rng_below(rng, 4) == 0) /* a key of another width */
+        trial->k.head_dim = 4 + rng_below(rng, 8), trial->k.rotary_offset = rng_below(rng, 4);
 }
 
 static const void *move(const void *pointer, ptrdiff_t bytes)
