@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rope_cos_sin, and what it shares with rotations: the row of a position and the memory of rows. */
 #include "row.h"
+#include "usual.h"
 
 #include <assert.h>
 
@@ -349,6 +350,11 @@ rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *given_posi
 {
     if (given_rows == NULL)
         return ROPE_ERR_NULL;
+    if (plan != NULL && given_positions != NULL &&
+        rope_usual_table(plan, given_positions, tokens, given_rows)) {
+        make_table(plan, &given_positions, tokens, given_rows);
+        return ROPE_OK;
+    }
     rope_rows rows_room;
     rope_positions positions_room[ROPE_AXES_MAX];
     const rope_positions *positions[ROPE_AXES_MAX];

@@ -187,15 +187,22 @@ static int64_t position_of(const rope_positions *positions, size_t token)
                                         : ((const int64_t *)positions->data)[token];
 }
 
+/* Whole positions that are within; *low and *high: their memory, 0 if they have none. */
+static int read_positions(const rope_positions *positions, size_t tokens, uint64_t below,
+                          uint64_t limit, uintptr_t *low, uintptr_t *high)
+{
+    if (positions->struct_size != sizeof *positions || !are_within(positions, tokens, below, limit))
+        return 0;
+    *low = (uintptr_t)positions->data;
+    *high = *low == 0 ? 0 : *low + tokens * (positions->dtype == ROPE_I32 ? 4 : 8);
+    return (uint64_t)*low >> 62 == 0;
+}
+
 static int set_positions(const struct usual *usual, uint64_t below, uint64_t limit)
 {
-    const rope_positions *positions = usual->positions;
-    if (positions->struct_size != sizeof *positions ||
-        !are_within(positions, usual->tokens, below, limit))
-        return 0;
-    const size_t bytes = usual->tokens * (positions->dtype == ROPE_I32 ? 4 : 8);
-    const uintptr_t low = (uintptr_t)positions->data;
-    return low == 0 || ((uint64_t)low >> 62 == 0 && is_untouched(usual, low, low + bytes));
+    uintptr_t low, high;
+    return read_positions(usual->positions, usual->tokens, below, limit, &low, &high) &&
+           (low == 0 || is_untouched(usual, low, high));
 }
 
 /* f32 rows that can be read where they are. */
@@ -276,6 +283,33 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
         rope_direction_scales(plan, job->direction, &usual->cos_scale, &usual->sin_scale);
     const uint64_t end = UINT64_C(1) << (rope_level_bits[0] + rope_level_bits[1]);
     return job->positions != NULL && set_positions(usual, end - 1, 2 * end - 1);
+}
+
+int rope_usual_table(const rope_plan *plan, const rope_positions *positions, size_t tokens,
+                     const rope_rows *rows)
+{
+    if (plan->rows_at_once == 0 || tokens - 1 >= SMALL || rows->struct_size != sizeof *rows)
+        return 0;
+    const size_t size = rope_dtype_size(rows->dtype);
+    const int packed = rows->layout == ROPE_ROWS_PACKED;
+    if (size == 0 || (unsigned)rows->direction > ROPE_SHIFT || tokens > rows->count ||
+        rows->cos == NULL ||
+        (packed ? rows->sin != NULL : rows->layout != ROPE_ROWS_SEPARATE || rows->sin == NULL))
+        return 0;
+    const size_t width = packed ? 2 * plan->pairs : plan->pairs;
+    const size_t stride = rows->stride_row != 0 ? (size_t)rows->stride_row : width;
+    if (stride < width || stride >= (size_t)1 << 20)
+        return 0;
+    const uint64_t end = UINT64_C(1) << (rope_level_bits[0] + rope_level_bits[1]);
+    uintptr_t low, high;
+    if (!read_positions(positions, tokens, end - 1, 2 * end - 1, &low, &high))
+        return 0;
+    const size_t bytes = ((tokens - 1) * stride + width) * size;
+    const uintptr_t cos_low = (uintptr_t)rows->cos, cos_high = cos_low + bytes;
+    const uintptr_t sin_low = packed ? cos_low : (uintptr_t)rows->sin, sin_high = sin_low + bytes;
+    return (uint64_t)(cos_low | sin_low) >> 62 == 0 && (high <= cos_low || low >= cos_high) &&
+           (high <= sin_low || low >= sin_high) &&
+           (packed || cos_high <= sin_low || sin_high <= cos_low);
 }
 
 size_t rope_bytes_ahead(size_t bytes)

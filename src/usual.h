@@ -14,6 +14,10 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
 /* Rows of the plan that are made at once; 0 if its jobs go the general way. */
 size_t rope_usual_rows(const rope_plan *plan);
 
+/* 1 if the arguments of rope_cos_sin are right, being usual: whole positions below 2^20, two-array rows. */
+int rope_usual_table(const rope_plan *plan, const rope_positions *positions, size_t tokens,
+                     const rope_rows *rows);
+
 /* The general way, which takes every job. */
 rope_status rope_rotate_any(const rope_plan *plan, const rope_job *job, size_t part, size_t parts);
 
