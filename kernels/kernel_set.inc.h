@@ -6,6 +6,15 @@
 #include "kernels.h"
 #include "vec_pair.h"
 
+/* Loops of a few constant turns that must become straight code, or their arrays stay in memory. */
+#if defined(__clang__)
+#define RV_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__)
+#define RV_UNROLL _Pragma("GCC unroll 8")
+#else
+#define RV_UNROLL
+#endif
+
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b)  PASTE_(a, b)
 #define KERNEL(name) PASTE(PASTE(name, T), ISA) /* rotate_f32_avx2 */

@@ -76,23 +76,22 @@ RV void KERNEL(rotate_group)(const V(elem) * src, V(elem) * dst, size_t half, si
     const size_t width = V(WIDTH);
     V(block) x[V(TOGETHER)], y[V(TOGETHER)];
     if (pairing == RK_HALF) {
-        for (size_t b = 0; b < blocks; b++)
-            x[b] = V(hold)(V(load)(src + i + b * width, width));
-        for (size_t b = 0; b < blocks; b++)
-            y[b] = V(hold)(V(load)(src + half + i + b * width, width));
+        RV_UNROLL for (size_t b = 0; b < blocks; b++) x[b] =
+            V(hold)(V(load)(src + i + b * width, width));
+        RV_UNROLL for (size_t b = 0; b < blocks; b++) y[b] =
+            V(hold)(V(load)(src + half + i + b * width, width));
     } else {
-        for (size_t b = 0; b < blocks; b++)
+        RV_UNROLL for (size_t b = 0; b < blocks; b++)
             KERNEL(rotate_load)(src, half, i + b * width, width, pairing, &x[b], &y[b]);
     }
-    for (size_t b = 0; b < blocks; b++)
+    RV_UNROLL for (size_t b = 0; b < blocks; b++)
         KERNEL(rotate_pair)(&x[b], &y[b], c[b], s[b], pairing, pairing, arith);
     if (pairing == RK_HALF) {
-        for (size_t b = 0; b < blocks; b++)
-            V(store)(dst + i + b * width, x[b], width);
-        for (size_t b = 0; b < blocks; b++)
+        RV_UNROLL for (size_t b = 0; b < blocks; b++) V(store)(dst + i + b * width, x[b], width);
+        RV_UNROLL for (size_t b = 0; b < blocks; b++)
             V(store)(dst + half + i + b * width, y[b], width);
     } else {
-        for (size_t b = 0; b < blocks; b++)
+        RV_UNROLL for (size_t b = 0; b < blocks; b++)
             KERNEL(rotate_store)(dst, half, i + b * width, width, pairing, x[b], y[b]);
     }
 }
@@ -134,11 +133,14 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, const char *src_h
             for (size_t at = 0; at < span; at += 64)
                 rv_prefetch(src_head, ahead + (ptrdiff_t)at);
         size_t b = 0;
-        if (fixed)
-            for (size_t n; b < blocks; b += n) {
-                n = blocks - b < V(TOGETHER) ? blocks - b : V(TOGETHER);
-                KERNEL(rotate_group)(src, dst, half_in, b * width, n, c + b, s + b, from, arith);
-            }
+        if (fixed) {
+            RV_UNROLL for (; b + V(TOGETHER) <= blocks; b += V(TOGETHER)) KERNEL(rotate_group)(
+                src, dst, half_in, b * width, V(TOGETHER), c + b, s + b, from, arith);
+            if (b < blocks)
+                KERNEL(rotate_group)
+            (src, dst, half_in, b * width, blocks - b, c + b, s + b, from, arith);
+            b = blocks;
+        }
         for (; b < blocks; b++)
             KERNEL(rotate_step)
         (src, half_in, dst, half_out, b * width, width, c[b], s[b], from, to, arith);
@@ -169,56 +171,80 @@ RV void KERNEL(rotate_tokens)(const struct rope_rotate_args *a, size_t blocks, s
     }
 }
 
+/* Heads of as many quarters of a block, a constant. */
+RV void KERNEL(rotate_quarters)(const struct rope_rotate_args *a, size_t quarters, int from, int to,
+                                int arith)
+{
+    const size_t width = V(WIDTH);
+    if (quarters * width / 4 <= RK_MAX_PAIRS)
+        KERNEL(rotate_tokens)(a, quarters / 4, quarters % 4 * width / 4, from, to, arith, 1);
+}
+
 RV void KERNEL(rotate_any)(const struct rope_rotate_args *a, int from, int to, int arith)
 {
-    const size_t blocks = a->pairs / V(WIDTH), tail = a->pairs % V(WIDTH);
-    const int plain = a->src == a->dst && a->src_stride == a->dst_stride &&
-                      a->src_step == a->dst_step && a->src_half == a->pairs &&
-                      a->dst_half == a->pairs;
-    if (V(WIDTH) > 2 && from == to && arith == RK_FUSED && plain && a->pairs * 4 % V(WIDTH) == 0) {
-        switch (a->pairs * 4 /
-                V(WIDTH)) { /* quarters of a block: the widths of heads of 64 to 256 */
+    const size_t width = V(WIDTH), blocks = a->pairs / width, tail = a->pairs % width;
+    const int plain = a->src_half == a->pairs && a->dst_half == a->pairs;
+    if (width > 2 && from == to && arith == RK_FUSED && plain && a->pairs * 4 % width == 0) {
+        switch (a->pairs * 4 / width) { /* the widths of nearly all models with some set */
+        case 2:
+            KERNEL(rotate_quarters)(a, 2, from, to, arith);
+            return;
+        case 3:
+            KERNEL(rotate_quarters)(a, 3, from, to, arith);
+            return;
         case 4:
-            KERNEL(rotate_tokens)(a, 1, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 4, from, to, arith);
             return;
         case 5:
-            KERNEL(rotate_tokens)(a, 1, 1 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 5, from, to, arith);
             return;
         case 6:
-            KERNEL(rotate_tokens)(a, 1, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 6, from, to, arith);
+            return;
+        case 7:
+            KERNEL(rotate_quarters)(a, 7, from, to, arith);
             return;
         case 8:
-            KERNEL(rotate_tokens)(a, 2, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 8, from, to, arith);
             return;
         case 9:
-            KERNEL(rotate_tokens)(a, 2, 1 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 9, from, to, arith);
             return;
         case 10:
-            KERNEL(rotate_tokens)(a, 2, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 10, from, to, arith);
             return;
         case 12:
-            KERNEL(rotate_tokens)(a, 3, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 12, from, to, arith);
             return;
         case 14:
-            KERNEL(rotate_tokens)(a, 3, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 14, from, to, arith);
             return;
         case 16:
-            KERNEL(rotate_tokens)(a, 4, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 16, from, to, arith);
             return;
         case 18:
-            KERNEL(rotate_tokens)(a, 4, 2 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 18, from, to, arith);
             return;
         case 20:
-            KERNEL(rotate_tokens)(a, 5, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 20, from, to, arith);
             return;
         case 24:
-            KERNEL(rotate_tokens)(a, 6, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 24, from, to, arith);
             return;
         case 28:
-            KERNEL(rotate_tokens)(a, 7, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 28, from, to, arith);
             return;
         case 32:
-            KERNEL(rotate_tokens)(a, 8, 0 * (size_t)V(WIDTH) / 4, from, to, arith, 1);
+            KERNEL(rotate_quarters)(a, 32, from, to, arith);
+            return;
+        case 40:
+            KERNEL(rotate_quarters)(a, 40, from, to, arith);
+            return;
+        case 48:
+            KERNEL(rotate_quarters)(a, 48, from, to, arith);
+            return;
+        case 64:
+            KERNEL(rotate_quarters)(a, 64, from, to, arith);
             return;
         default:
             break;

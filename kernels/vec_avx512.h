@@ -35,18 +35,36 @@ RV __mmask16 rv_mask_f32(size_t n) /* n < 16 */
 {
     return (__mmask16)((1u << n) - 1u);
 }
+/*
+ * Parts of a vector in quarters are read and written as such: masked stores are microcode on AMD, and a
+ * masked load waits for stores behind its lanes, which in place are those of the y just written.
+ */
 RV rv_f32 rv_load_f32(const float *p, size_t n)
 {
-    return n >= 16 ? _mm512_loadu_ps(p) : _mm512_maskz_loadu_ps(rv_mask_f32(n), p);
+    if (n >= 16)
+        return _mm512_loadu_ps(p);
+    if (n == 12)
+        return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(p)),
+                                  _mm256_zextps128_ps256(_mm_loadu_ps(p + 8)), 1);
+    if (n == 8)
+        return _mm512_zextps256_ps512(_mm256_loadu_ps(p));
+    if (n == 4)
+        return _mm512_zextps128_ps512(_mm_loadu_ps(p));
+    return _mm512_maskz_loadu_ps(rv_mask_f32(n), p);
 }
 RV void rv_store_f32(float *p, rv_f32 v, size_t n)
 {
-    if (n >= 16)
+    if (n >= 16) {
         _mm512_storeu_ps(p, v);
-    else if (n == 8) /* half a vector; masked stores are microcode on AMD */
+    } else if (n == 12 || n == 8) {
         _mm256_storeu_ps(p, _mm512_castps512_ps256(v));
-    else
+        if (n == 12)
+            _mm_storeu_ps(p + 8, _mm512_extractf32x4_ps(v, 2));
+    } else if (n == 4) {
+        _mm_storeu_ps(p, _mm512_castps512_ps128(v));
+    } else {
         _mm512_mask_storeu_ps(p, rv_mask_f32(n), v);
+    }
 }
 RV void rv_stream_f32(float *p, rv_f32 v)
 {
@@ -115,7 +133,10 @@ RV __mmask8 rv_mask_f64(size_t n) /* n < 8 */
 }
 RV rv_f64 rv_load_f64(const double *p, size_t n)
 {
-    return n >= 8 ? _mm512_loadu_pd(p) : _mm512_maskz_loadu_pd(rv_mask_f64(n), p);
+    return n >= 8   ? _mm512_loadu_pd(p)
+           : n == 4 ? _mm512_zextpd256_pd512(_mm256_loadu_pd(p))
+           : n == 2 ? _mm512_zextpd128_pd512(_mm_loadu_pd(p))
+                    : _mm512_maskz_loadu_pd(rv_mask_f64(n), p);
 }
 RV void rv_store_f64(double *p, rv_f64 v, size_t n)
 {
@@ -123,6 +144,8 @@ RV void rv_store_f64(double *p, rv_f64 v, size_t n)
         _mm512_storeu_pd(p, v);
     else if (n == 4)
         _mm256_storeu_pd(p, _mm512_castpd512_pd256(v));
+    else if (n == 2)
+        _mm_storeu_pd(p, _mm512_castpd512_pd128(v));
     else
         _mm512_mask_storeu_pd(p, rv_mask_f64(n), v);
 }
@@ -223,20 +246,51 @@ RV __mmask32 rv_mask_16(size_t n) /* n < 32 */
 {
     return (__mmask32)(((uint32_t)1 << n) - 1u);
 }
+RV __m256i rv_load_half_16(const uint16_t *p, size_t n) /* 4, 8, 12 or 16 */
+{
+    if (n == 16)
+        return _mm256_loadu_si256((const void *)p);
+    if (n == 12)
+        return _mm256_set_m128i(_mm_loadl_epi64((const void *)(p + 8)),
+                                _mm_loadu_si128((const void *)p));
+    return _mm256_zextsi128_si256(n == 8 ? _mm_loadu_si128((const void *)p)
+                                         : _mm_loadl_epi64((const void *)p));
+}
+RV void rv_store_half_16(uint16_t *p, __m256i v, size_t n)
+{
+    if (n == 16) {
+        _mm256_storeu_si256((void *)p, v);
+    } else if (n == 4) {
+        _mm_storel_epi64((void *)p, _mm256_castsi256_si128(v));
+    } else {
+        _mm_storeu_si128((void *)p, _mm256_castsi256_si128(v));
+        if (n == 12)
+            _mm_storel_epi64((void *)(p + 8), _mm256_extracti128_si256(v, 1));
+    }
+}
 RV __m512i rv_load_16(const uint16_t *p, size_t n)
 {
-    return n >= 32 ? _mm512_loadu_si512(p) : _mm512_maskz_loadu_epi16(rv_mask_16(n), p);
+    if (n >= 32)
+        return _mm512_loadu_si512(p);
+    if (n % 4 != 0 || n == 0)
+        return _mm512_maskz_loadu_epi16(rv_mask_16(n), p);
+    if (n <= 16)
+        return _mm512_zextsi256_si512(rv_load_half_16(p, n));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(rv_load_half_16(p, 16)),
+                              rv_load_half_16(p + 16, n - 16), 1);
 }
 RV void rv_store_16(uint16_t *p, __m512i v, size_t n)
 {
-    if (n >= 32)
+    if (n >= 32) {
         _mm512_storeu_si512(p, v);
-    else if (n == 16)
-        _mm256_storeu_si256((void *)p, _mm512_castsi512_si256(v));
-    else if (n == 8)
-        _mm_storeu_si128((void *)p, _mm512_castsi512_si128(v));
-    else
+    } else if (n % 4 != 0 || n == 0) {
         _mm512_mask_storeu_epi16(p, rv_mask_16(n), v);
+    } else if (n <= 16) {
+        rv_store_half_16(p, _mm512_castsi512_si256(v), n);
+    } else {
+        rv_store_half_16(p, _mm512_castsi512_si256(v), 16);
+        rv_store_half_16(p + 16, _mm512_extracti64x4_epi64(v, 1), n - 16);
+    }
 }
 
 /* ---- bf16: even elements in a, odd ones in b; a shift and a mask make them f32
