@@ -43,7 +43,7 @@ for file; do
     need "$file" "no mark for shadow stacks" 'x86 feature: .*SHSTK' notes
     "$objdump" -d --no-show-raw-insn "$file" >"$work/code"
     # shellcheck disable=SC2016
-    need "$file" "large frames do not touch their pages" '(or[ql]|mov[ql]) +\$0x0,(0x[0-9a-f]*)?\(%[re]sp\)' code
+    need "$file" "large frames do not touch their pages" '(or|mov)[ql][[:space:]]+\$(0x)?0, ?\(%[re]sp\)' code
     # "<name>:" and the instruction behind it, for every exported function
     "$nm" -D --defined-only "$file" | sed -n 's/^\([0-9a-f]*\) T .*/\1/p' >"$work/exported"
     awk 'NR == FNR { exported[$1]; next }

@@ -131,7 +131,9 @@ static void test_load(void **state)
         assert_null(dlopen(paths[0], RTLD_NOW | RTLD_NOLOAD));
     }
     const size_t mapped_now = mappings(), used_now = heap_in_use();
-    if (mapped_now > mapped || used_now > used)
+    /* the C library's own lists may grow a little; a block lost in each round would be more than this */
+    const size_t allowed = 8 * (size_t)(rounds - WARM);
+    if (mapped_now > mapped || used_now > used + allowed)
         fail_msg("after %d more rounds: %zu mappings were %zu, %zu bytes of heap were %zu",
                  rounds - WARM, mapped_now, mapped, used_now, used);
 }
