@@ -156,7 +156,8 @@ static void check_frequencies(const rope_plan *plan, const rope_spec *spec, cons
     const double theta = spec->theta != 0.0 ? spec->theta : 10000.0;
     for (size_t i = 0; i < pairs; i++) {
         REQUIRE(fabs(freq[i]) <= 0x1p20);
-        REQUIRE(freq[i] + tail[i] == freq[i]);
+        /* a subnormal tail may be rounded up to half a unit of its frequency */
+        REQUIRE(freq[i] + tail[i] == freq[i] || fabs(freq[i]) < 0x1p-960);
         if (has_plain_frequencies(spec) && i <= 64) {
             const double right = pow(theta, -(double)(2 * i) / (double)(2 * pairs));
             REQUIRE(fabs(freq[i] - right) <= 1e-12 * right);
