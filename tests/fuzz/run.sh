@@ -2,25 +2,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # Fuzzes with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer:
 #
-#   sh tests/fuzz/run.sh [--executions N] [--seconds S] [--jobs J] [TARGET...]
+#   sh tests/fuzz/run.sh [--executions N] [--seconds S] [--jobs J] [--seed X] [TARGET...]
 #
 # Each target (all of them without arguments) runs until it has made N executions (10^8) or S seconds
 # (3600) are over, J at a time (as many as there are CPUs).  Ends with executions, edges covered and findings
 # of each; status 1 if there are findings.  What was learnt is kept in ROPE_FUZZ_BUILD (build/fuzz) for
 # the next run; a finding lies there too, and is repeated by giving its path to the target's program.
-# An input that has shown a fault goes to tests/fuzz/corpus/TARGET, which CTest replays.
+# Inputs are others in every run, unless a seed other than 0 is given: the same build then tries the same ones, as
+# far as its time goes.  An input that has shown a fault goes to tests/fuzz/corpus/TARGET, which CTest replays.
 set -eu
 cd "$(dirname "$0")/../.."
 . cmake/packages.sh
 
-executions=100000000 seconds=3600 jobs=$(nproc)
+executions=100000000 seconds=3600 jobs=$(nproc) seed=0
 while [ $# -gt 0 ]; do
     case $1 in
     --executions) executions=$2 && shift 2 ;;
     --seconds) seconds=$2 && shift 2 ;;
     --jobs) jobs=$2 && shift 2 ;;
+    --seed) seed=$2 && shift 2 ;;
     -*)
-        sed -n '3,13s/^# \{0,1\}//p' "$0" >&2
+        sed -n '3,14s/^# \{0,1\}//p' "$0" >&2
         exit 2
         ;;
     *) break ;;
@@ -56,7 +58,7 @@ start()
         status=0
         # A small quarantine: plans are large, and what is freed is seldom used late.
         ASAN_OPTIONS=quarantine_size_mb=8 nice -n 10 "$build/tests/fuzz/fuzz_$1" \
-            -max_total_time="$seconds" -runs="$executions" -max_len=4096 -timeout=30 \
+            -seed="$seed" -max_total_time="$seconds" -runs="$executions" -max_len=4096 -timeout=30 \
             -print_final_stats=1 -artifact_prefix="$work/findings/$1-" \
             "$work/corpus/$1" "tests/fuzz/corpus/$1" >"$work/$1.log" 2>&1 || status=$?
         echo $status >"$work/$1.done"
