@@ -46,9 +46,8 @@ struct rope_rotate_args {
     size_t pairs;       /* <= RK_MAX_PAIRS */
     size_t src_half;    /* half-split source: elements from x to y */
     size_t dst_half;    /* half-split destination: elements from x to y */
-    ptrdiff_t
-        ahead; /* bytes from a head to one to ask the caches for; 0 = ask for none.  A hint: the
-                        address need not exist */
+    /* bytes from a head to one to ask the caches for; 0: none.  A hint: the address need not exist */
+    ptrdiff_t ahead;
     const void *cos; /* reals[pairs], of the first token */
     const void *sin;
 };

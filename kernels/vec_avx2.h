@@ -429,10 +429,6 @@ RV rv_f32x2 rv_unmix_f16(rv_f32x2 v)
     return rv_mix_f16(v);
 }
 
-RV void rv_prefetch(const void *p, ptrdiff_t bytes)
-{
-    _mm_prefetch((const void *)((uintptr_t)p + (uintptr_t)bytes), _MM_HINT_T0);
-}
 RV void rv_fence(void)
 {
     _mm_sfence();

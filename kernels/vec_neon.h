@@ -398,14 +398,6 @@ RV rv_f32x2 rv_unmix_f16(rv_f32x2 v)
     return v;
 }
 
-RV void rv_prefetch(const void *p, ptrdiff_t bytes)
-{
-#if defined(__GNUC__)
-    __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)bytes));
-#else
-    (void)p, (void)bytes;
-#endif
-}
 RV void rv_fence(void)
 {
 }

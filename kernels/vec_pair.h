@@ -1,8 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verbs over blocks of two f32 vectors, in terms of the verbs of the vec_*.h included before.  No
- * intrinsics here. */
+/* Verbs that are the same for all sets: over blocks of two f32 vectors, in terms of the verbs of the
+ * vec_*.h included before, and the hint to the caches.  No intrinsics here. */
 #ifndef ROPE_VEC_PAIR_H
 #define ROPE_VEC_PAIR_H
+
+/* Asks the caches for the line `bytes` behind p, which need not exist. */
+RV void rv_prefetch(const void *p, ptrdiff_t bytes)
+{
+#if defined(__GNUC__)
+    __builtin_prefetch((const void *)((uintptr_t)p + (uintptr_t)bytes));
+#else
+    (void)p, (void)bytes;
+#endif
+}
 
 /* n entries of an f32 row, in natural order. */
 RV rv_f32x2 rv_loadrow_f32x2(const float *p, size_t n)
