@@ -85,23 +85,45 @@ RV void KERNEL(rotate_group)(const V(elem) * src, V(elem) * dst, size_t half, si
     const size_t width = V(WIDTH);
     V(block) x[V(TOGETHER)], y[V(TOGETHER)];
     if (pairing == RK_HALF) {
-        RV_UNROLL for (size_t b = 0; b < blocks; b++) x[b] =
-            V(hold)(V(load)(src + i + b * width, width));
-        RV_UNROLL for (size_t b = 0; b < blocks; b++) y[b] =
-            V(hold)(V(load)(src + half + i + b * width, width));
+        RV_UNROLL
+        for (size_t b = 0; b < blocks; b++)
+            x[b] = V(hold)(V(load)(src + i + b * width, width));
+        RV_UNROLL
+        for (size_t b = 0; b < blocks; b++)
+            y[b] = V(hold)(V(load)(src + half + i + b * width, width));
     } else {
-        RV_UNROLL for (size_t b = 0; b < blocks; b++)
+        RV_UNROLL
+        for (size_t b = 0; b < blocks; b++)
             KERNEL(rotate_load)(src, half, i + b * width, width, pairing, &x[b], &y[b]);
     }
-    RV_UNROLL for (size_t b = 0; b < blocks; b++)
+    RV_UNROLL
+    for (size_t b = 0; b < blocks; b++)
         KERNEL(rotate_pair)(&x[b], &y[b], c[b], s[b], pairing, pairing, arith);
     if (pairing == RK_HALF) {
-        RV_UNROLL for (size_t b = 0; b < blocks; b++) V(store)(dst + i + b * width, x[b], width);
-        RV_UNROLL for (size_t b = 0; b < blocks; b++)
+        RV_UNROLL
+        for (size_t b = 0; b < blocks; b++)
+            V(store)(dst + i + b * width, x[b], width);
+        RV_UNROLL
+        for (size_t b = 0; b < blocks; b++)
             V(store)(dst + half + i + b * width, y[b], width);
     } else {
-        RV_UNROLL for (size_t b = 0; b < blocks; b++)
+        RV_UNROLL
+        for (size_t b = 0; b < blocks; b++)
             KERNEL(rotate_store)(dst, half, i + b * width, width, pairing, x[b], y[b]);
+    }
+}
+
+/* All whole blocks of a head. */
+RV void KERNEL(rotate_groups)(const V(elem) * src, V(elem) * dst, size_t half, size_t blocks,
+                              const V(block) * c, const V(block) * s, int pairing, int arith)
+{
+    const size_t width = V(WIDTH), rest = blocks % V(TOGETHER);
+    RV_UNROLL
+    for (size_t b = 0; b + V(TOGETHER) <= blocks; b += V(TOGETHER))
+        KERNEL(rotate_group)(src, dst, half, b * width, V(TOGETHER), c + b, s + b, pairing, arith);
+    if (rest != 0) {
+        const size_t b = blocks - rest;
+        KERNEL(rotate_group)(src, dst, half, b * width, rest, c + b, s + b, pairing, arith);
     }
 }
 
@@ -141,18 +163,12 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, const char *src_h
         if (ahead != 0)
             for (size_t at = 0; at < span; at += 64)
                 rv_prefetch(src_head, ahead + (ptrdiff_t)at);
-        size_t b = 0;
-        if (fixed) {
-            RV_UNROLL for (; b + V(TOGETHER) <= blocks; b += V(TOGETHER)) KERNEL(rotate_group)(
-                src, dst, half_in, b * width, V(TOGETHER), c + b, s + b, from, arith);
-            if (b < blocks)
-                KERNEL(rotate_group)
-            (src, dst, half_in, b * width, blocks - b, c + b, s + b, from, arith);
-            b = blocks;
+        if (fixed)
+            KERNEL(rotate_groups)(src, dst, half_in, blocks, c, s, from, arith);
+        for (size_t b = fixed ? blocks : 0; b < blocks; b++) {
+            const size_t i = b * width;
+            KERNEL(rotate_step)(src, half_in, dst, half_out, i, width, c[b], s[b], from, to, arith);
         }
-        for (; b < blocks; b++)
-            KERNEL(rotate_step)
-        (src, half_in, dst, half_out, b * width, width, c[b], s[b], from, to, arith);
         if (tail != 0) {
             const size_t i = blocks * width;
             KERNEL(rotate_step)
@@ -168,98 +184,63 @@ RV void KERNEL(rotate_tokens)(const struct rope_rotate_args *a, size_t blocks, s
 {
     const char *src = a->src, *cos_row = a->cos, *sin_row = a->sin;
     char *dst = a->dst;
-    const ptrdiff_t src_step = a->src_step, dst_step = a->dst_step, row_step = a->row_step;
+    /* Steps are read again for each token: kept, they take the registers that heads need. */
     for (size_t tokens = a->tokens; tokens != 0; tokens--) {
         KERNEL(rotate_heads)
         (a, src, dst, (const void *)cos_row, (const void *)sin_row, blocks, tail, from, to, arith,
          fixed);
-        src += src_step;
-        dst += dst_step;
-        cos_row += row_step;
-        sin_row += row_step;
+        src += a->src_step;
+        dst += a->dst_step;
+        cos_row += a->row_step;
+        sin_row += a->row_step;
     }
 }
 
-/* Heads of as many quarters of a block, a constant. */
-RV void KERNEL(rotate_quarters)(const struct rope_rotate_args *a, size_t quarters, int from, int to,
-                                int arith)
+/*
+ * Heads of as many quarters of a block, a constant, for the widths that nearly all models have with some
+ * set.  Each is a function of its own, called by way of a table: inlined into one, they take registers
+ * from each other, and a stride that lives in a vector register costs a fifth of the speed.
+ */
+RV void KERNEL(rotate_quarters)(const struct rope_rotate_args *a, size_t quarters, int pairing)
 {
     const size_t width = V(WIDTH);
-    if (quarters * width / 4 <= RK_MAX_PAIRS)
-        KERNEL(rotate_tokens)(a, quarters / 4, quarters % 4 * width / 4, from, to, arith, 1);
+    if (width > 2 && quarters * width / 4 <= RK_MAX_PAIRS)
+        KERNEL(rotate_tokens)
+    (a, quarters / 4, quarters % 4 * width / 4, pairing, pairing, RK_FUSED, 1);
 }
+#define QUARTERS(one)                                                                       \
+    one(2) one(3) one(4) one(5) one(6) one(7) one(8) one(9) one(10) one(12) one(14) one(16) \
+        one(18) one(20) one(24) one(28) one(32) one(40) one(48) one(64)
+#define FIXED(quarters)                                                                \
+    static void KERNEL(fixed_half_##quarters)(const struct rope_rotate_args *a)        \
+    {                                                                                  \
+        KERNEL(rotate_quarters)(a, quarters, RK_HALF);                                 \
+    }                                                                                  \
+    static void KERNEL(fixed_interleaved_##quarters)(const struct rope_rotate_args *a) \
+    {                                                                                  \
+        KERNEL(rotate_quarters)(a, quarters, RK_INTERLEAVED);                          \
+    }
+#define FIXED_HALF(quarters)        [quarters] = KERNEL(fixed_half_##quarters),
+#define FIXED_INTERLEAVED(quarters) [quarters] = KERNEL(fixed_interleaved_##quarters),
+QUARTERS(FIXED)
+static rope_rotate_fn *const KERNEL(fixed)[2][65] = {
+    [RK_HALF] = {QUARTERS(FIXED_HALF)},
+    [RK_INTERLEAVED] = {QUARTERS(FIXED_INTERLEAVED)},
+};
+#undef QUARTERS
+#undef FIXED
+#undef FIXED_HALF
+#undef FIXED_INTERLEAVED
 
 RV void KERNEL(rotate_any)(const struct rope_rotate_args *a, int from, int to, int arith)
 {
-    const size_t width = V(WIDTH), blocks = a->pairs / width, tail = a->pairs % width;
-    const int plain = a->src_half == a->pairs && a->dst_half == a->pairs;
-    if (width > 2 && from == to && arith == RK_FUSED && plain && a->pairs * 4 % width == 0) {
-        switch (a->pairs * 4 / width) { /* the widths of nearly all models with some set */
-        case 2:
-            KERNEL(rotate_quarters)(a, 2, from, to, arith);
-            return;
-        case 3:
-            KERNEL(rotate_quarters)(a, 3, from, to, arith);
-            return;
-        case 4:
-            KERNEL(rotate_quarters)(a, 4, from, to, arith);
-            return;
-        case 5:
-            KERNEL(rotate_quarters)(a, 5, from, to, arith);
-            return;
-        case 6:
-            KERNEL(rotate_quarters)(a, 6, from, to, arith);
-            return;
-        case 7:
-            KERNEL(rotate_quarters)(a, 7, from, to, arith);
-            return;
-        case 8:
-            KERNEL(rotate_quarters)(a, 8, from, to, arith);
-            return;
-        case 9:
-            KERNEL(rotate_quarters)(a, 9, from, to, arith);
-            return;
-        case 10:
-            KERNEL(rotate_quarters)(a, 10, from, to, arith);
-            return;
-        case 12:
-            KERNEL(rotate_quarters)(a, 12, from, to, arith);
-            return;
-        case 14:
-            KERNEL(rotate_quarters)(a, 14, from, to, arith);
-            return;
-        case 16:
-            KERNEL(rotate_quarters)(a, 16, from, to, arith);
-            return;
-        case 18:
-            KERNEL(rotate_quarters)(a, 18, from, to, arith);
-            return;
-        case 20:
-            KERNEL(rotate_quarters)(a, 20, from, to, arith);
-            return;
-        case 24:
-            KERNEL(rotate_quarters)(a, 24, from, to, arith);
-            return;
-        case 28:
-            KERNEL(rotate_quarters)(a, 28, from, to, arith);
-            return;
-        case 32:
-            KERNEL(rotate_quarters)(a, 32, from, to, arith);
-            return;
-        case 40:
-            KERNEL(rotate_quarters)(a, 40, from, to, arith);
-            return;
-        case 48:
-            KERNEL(rotate_quarters)(a, 48, from, to, arith);
-            return;
-        case 64:
-            KERNEL(rotate_quarters)(a, 64, from, to, arith);
-            return;
-        default:
-            break;
-        }
-    }
-    KERNEL(rotate_tokens)(a, blocks, tail, from, to, arith, 0);
+    const size_t width = V(WIDTH), quarters = a->pairs * 4 / width;
+    if (width > 2 && from == to && arith == RK_FUSED && a->pairs * 4 % width == 0 &&
+        a->src_half == a->pairs && a->dst_half == a->pairs && quarters <= 64 &&
+        KERNEL(fixed)[from][quarters] != NULL)
+        KERNEL(fixed)[from][quarters](a);
+    else
+        KERNEL(rotate_tokens)(a, a->pairs / width, a->pairs % width, from, to, arith, 0);
 }
 
 static void KERNEL(rotate_half)(const struct rope_rotate_args *a)
