@@ -55,21 +55,6 @@ static void effective_strides(const ptrdiff_t *given, size_t tokens, size_t head
     }
 }
 
-static int is_small(size_t value)
-{
-    return value < (size_t)1 << 19; /* three of them multiply to less than 2^57 */
-}
-
-static int is_dense(const ptrdiff_t *given)
-{
-    return given[ROPE_BATCH] == 0 && given[ROPE_TOKEN] == 0 && given[ROPE_HEAD] == 0;
-}
-
-static int are_same(const ptrdiff_t *first, const ptrdiff_t *second)
-{
-    return first[0] == second[0] && first[1] == second[1] && first[2] == second[2];
-}
-
 /* One side of a tensor as a region. */
 static rope_status set_region(const struct rope_walk *walk, const struct rope_side *side,
                               const void *base, const ptrdiff_t *given, const char *name,
@@ -94,7 +79,7 @@ static rope_status set_region(const struct rope_walk *walk, const struct rope_si
 static rope_status check_layout(const struct rope_walk *walk, const rope_tensor *tensor,
                                 struct rope_side *side, size_t head_dim, const char *name)
 {
-    if (!(is_small(walk->tokens) && is_small(side->heads) && is_small(head_dim)) &&
+    if (!(rope_is_small(walk->tokens) && rope_is_small(side->heads) && rope_is_small(head_dim)) &&
         rope_is_too_many(walk->tokens, side->heads, head_dim))
         return rope_fail(
             walk->message, ROPE_ERR_SIZE,
@@ -107,8 +92,7 @@ static rope_status check_layout(const struct rope_walk *walk, const rope_tensor 
     rope_status status = set_region(walk, side, tensor->src, src_given, name, &side->src);
     if (status != ROPE_OK)
         return status;
-    side->in_place =
-        tensor->src == tensor->dst && (is_dense(dst_given) || are_same(src_given, dst_given));
+    side->in_place = rope_tensor_is_in_place(tensor);
     if (side->in_place) {
         side->dst = side->src;
     } else {

@@ -56,6 +56,20 @@ struct rope_walk {
     rope_rows rows_room;
 };
 
+/* 1 if the tensor says that it is rotated in place: dst is src, its strides those of src or all 0. */
+static inline int rope_tensor_is_in_place(const rope_tensor *tensor)
+{
+    const ptrdiff_t any =
+        tensor->dst_stride_batch | tensor->dst_stride_token | tensor->dst_stride_head;
+    return tensor->src == tensor->dst &&
+           (any == 0 || (tensor->src_stride_batch == tensor->dst_stride_batch &&
+                         tensor->src_stride_token == tensor->dst_stride_token &&
+                         tensor->src_stride_head == tensor->dst_stride_head));
+}
+
+/* The general way of a rotation, which takes every job. */
+rope_status rope_rotate_any(const rope_plan *plan, const rope_job *job, size_t part, size_t parts);
+
 /* Checks everything before the first write and fills *walk; plan may be NULL. */
 rope_status rope_walk_set(struct rope_walk *walk, const rope_plan *plan, const rope_job *job);
 

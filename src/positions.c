@@ -11,7 +11,7 @@ static const double position_limit = 0x1p31; /* |p| stays below */
 
 int64_t rope_position_moved(const rope_positions *positions, int64_t value, size_t token)
 {
-    const int64_t step = positions->data == NULL && positions->step == 0 ? 1 : positions->step;
+    const int64_t step = rope_position_step(positions);
     /* near enough to tell sums that wrap: one of 2^66 cannot be brought back by the other terms */
     const double about = (double)value + (double)positions->start + (double)token * (double)step;
     if (fabs(about) > 0x1p61)

@@ -28,6 +28,12 @@ static inline int rope_is_too_many(size_t a, size_t b, size_t c)
     return (a != 0 && b > most / a) || (a * b != 0 && c > most / (a * b));
 }
 
+/* Three such numbers multiply to less than 2^57. */
+static inline int rope_is_small(size_t value)
+{
+    return value < (size_t)1 << 19;
+}
+
 /* For the functions below. */
 int rope_region_strides_slow(struct rope_region *region, const ptrdiff_t *strides, size_t element);
 int rope_region_measure_slow(struct rope_region *region);

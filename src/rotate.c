@@ -268,8 +268,7 @@ struct span {
 static void start_spans(const struct rope_walk *walk, size_t heads, struct span *spans)
 {
     const struct rope_side *q = &walk->sides[0], *k = &walk->sides[1];
-    const size_t ahead =
-        rope_bytes_ahead(heads * 2 * walk->pairs * (q->heads != 0 ? q->element : k->element));
+    const size_t bytes = heads * 2 * walk->pairs * (q->heads != 0 ? q->element : k->element);
     for (int s = 0; s < 2; s++) {
         const struct rope_side *side = &walk->sides[s];
         spans[s].side = side;
@@ -280,10 +279,7 @@ static void start_spans(const struct rope_walk *walk, size_t heads, struct span 
         spans[s].args.src_step = spans[s].args.dst_step = spans[s].args.row_step = 0;
         spans[s].args.src_stride = side->src.stride[ROPE_HEAD];
         spans[s].args.dst_stride = side->dst.stride[ROPE_HEAD];
-        /* whole heads ahead, so that the hint falls on what will be read wherever heads stand */
-        const ptrdiff_t stride = side->src.stride[ROPE_HEAD];
-        const size_t step = stride < 0 ? -(size_t)stride : (size_t)stride;
-        spans[s].args.ahead = ahead == 0 || step > ahead ? 0 : (ptrdiff_t)ahead;
+        spans[s].args.ahead = rope_ahead(bytes, side->src.stride[ROPE_HEAD]);
         spans[s].args.src_half = walk->chunk_pairs;
         spans[s].args.dst_half = walk->chunk_pairs;
     }

@@ -9,6 +9,12 @@
 
 #include <math.h>
 
+/* Without data step 0 means 1. */
+static inline int64_t rope_position_step(const rope_positions *positions)
+{
+    return positions->data == NULL && positions->step == 0 ? 1 : positions->step;
+}
+
 /*
  * value + start + token * step, whatever they are: exact, or beyond 2^61 an end of int64, which is
  * out of every range asked for.
@@ -81,11 +87,28 @@ static inline struct rope_place rope_position_at(const rope_positions *positions
 void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_t first,
                    enum rope_kernel_dtype dtype, struct rope_rows_args *args);
 
-/* Whole positions whose rows are products of two factors. */
+/* The rows of whole positions below this in magnitude are products of two factors. */
+static inline int64_t rope_near_end(void)
+{
+    return INT64_C(1) << (rope_level_bits[0] + rope_level_bits[1]);
+}
+
 static inline int rope_is_near(int64_t position)
 {
-    const int64_t end = INT64_C(1) << (rope_level_bits[0] + rope_level_bits[1]);
-    return position > -end && position < end;
+    return position > -rope_near_end() && position < rope_near_end();
+}
+
+/* What all rows of a run have in common: all pairs of the plan, into the caches. */
+static inline void rope_run_start(const rope_plan *plan, void *cos_row, void *sin_row,
+                                  ptrdiff_t step, double cos_scale, struct rope_run_args *run)
+{
+    run->cos = cos_row;
+    run->sin = sin_row;
+    run->step = step;
+    run->stream = 0;
+    run->pairs = plan->pairs;
+    run->sin_at = plan->row_stride / 2;
+    run->cos_scale = cos_scale;
 }
 
 /* Sets row r of a run to that of a near position; sin_scale is that of a positive one. */

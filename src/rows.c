@@ -85,17 +85,13 @@ static void make_run(const rope_plan *plan, enum rope_kernel_dtype dtype,
                      const struct rope_rows_args *args)
 {
     struct rope_run_args run;
-    run.cos = args->cos;
-    run.sin = args->sin;
-    run.step = 0;
+    rope_run_start(plan, args->cos, args->sin, 0, args->cos_scale, &run);
     run.stream = args->stream;
     run.unit = args->cos_scale == 1.0 && args->sin_scale == 1.0;
     run.pairs = args->pairs;
     run.rows = 1;
-    run.sin_at = plan->row_stride / 2;
     run.fine[0] = args->table_cos[0];
     run.coarse[0] = args->table_cos[1];
-    run.cos_scale = args->cos_scale;
     run.sin_scale[0] = args->sin_scale;
     plan->kernels->run[dtype](&run);
 }
@@ -283,6 +279,8 @@ static size_t make_rows(const rope_plan *plan, const rope_positions *positions, 
                         const struct rope_rows_args *args, ptrdiff_t stride)
 {
     struct rope_run_args run;
+    rope_run_start(plan, args->cos, args->sin, stride, args->cos_scale, &run);
+    run.stream = args->stream;
     run.unit = args->cos_scale == 1.0 && args->sin_scale == 1.0;
     size_t rows = 0;
     for (; rows < most && rows < RK_RUN; rows++) {
@@ -293,14 +291,7 @@ static size_t make_rows(const rope_plan *plan, const rope_positions *positions, 
     }
     if (rows == 0)
         return 0;
-    run.cos = args->cos;
-    run.sin = args->sin;
-    run.step = stride;
-    run.stream = args->stream;
-    run.pairs = args->pairs;
     run.rows = rows;
-    run.sin_at = plan->row_stride / 2;
-    run.cos_scale = args->cos_scale;
     plan->kernels->run[dtype](&run);
     return rows;
 }

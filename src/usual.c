@@ -6,10 +6,7 @@
  * 50 ns a call and 20 ns a token more.
  */
 #include "usual.h"
-#include "row.h"
-
-/* Sizes whose products and sums cannot overflow. */
-enum { SMALL = 1 << 19 };
+#include "job.h"
 
 /* Room on the stack for rows, in f32 values. */
 enum { ROOM = 1024 };
@@ -22,7 +19,7 @@ static size_t padded_pairs(const rope_plan *plan)
 
 size_t rope_usual_rows(const rope_plan *plan)
 {
-    if (sizeof(size_t) < 8 || plan->head_dim >= SMALL || plan->axes != 1 ||
+    if (sizeof(size_t) < 8 || !rope_is_small(plan->head_dim) || plan->axes != 1 ||
         plan->angle != ROPE_ANGLE_EXACT || plan->xpos_base != 0.0 ||
         plan->chunk_pairs != plan->pairs || plan->pairs > RK_MAX_PAIRS || plan->run_count != 1 ||
         plan->runs[1] - plan->runs[0] != plan->pairs)
@@ -83,14 +80,15 @@ static inline int set_side(struct usual *usual, const rope_tensor *tensor, struc
     if (tensor->struct_size != sizeof *tensor) /* first: a shorter one ends before its fields */
         return 0;
     const size_t element = rope_dtype_size(tensor->dtype), heads = tensor->heads;
-    if (tensor->dtype == ROPE_F64 || element == 0 || heads - 1 >= SMALL || tensor->src == NULL ||
-        tensor->dst == NULL ||
+    if (tensor->dtype == ROPE_F64 || element == 0 || !rope_is_small(heads - 1) ||
+        tensor->src == NULL || tensor->dst == NULL ||
         ((size_t)tensor->scale_dtype | tensor->reserved | (uintptr_t)tensor->scale) != 0)
         return 0;
     size_t head_dim = plan->head_dim, offset = plan->rotary_offset;
     if ((tensor->head_dim | tensor->rotary_offset) != 0) { /* as the keys of MLA */
         head_dim = tensor->head_dim, offset = tensor->rotary_offset;
-        if (head_dim >= SMALL || offset >= SMALL || head_dim < offset + plan->rotary_dim)
+        if (!rope_is_small(head_dim) || !rope_is_small(offset) ||
+            head_dim < offset + plan->rotary_dim)
             return 0;
     }
     const ptrdiff_t src_any =
@@ -106,10 +104,7 @@ static inline int set_side(struct usual *usual, const rope_tensor *tensor, struc
     if (src_any != 0)
         src_span = span_of(tensor->src_stride_token, tensor->src_stride_head, last_token, last_head,
                            length, (ptrdiff_t)element, &args->src_step, &args->src_stride);
-    side->in_place = tensor->src == tensor->dst &&
-                     (dst_any == 0 || (tensor->src_stride_batch == tensor->dst_stride_batch &&
-                                       tensor->src_stride_token == tensor->dst_stride_token &&
-                                       tensor->src_stride_head == tensor->dst_stride_head));
+    side->in_place = rope_tensor_is_in_place(tensor);
     if (side->in_place) {
         dst_span = src_span;
         args->dst_stride = args->src_stride;
@@ -145,12 +140,7 @@ static int is_untouched(const struct usual *usual, uintptr_t low, uintptr_t high
     return apart;
 }
 
-static int64_t step_of(const rope_positions *positions) /* without data */
-{
-    return positions->step != 0 ? positions->step : 1;
-}
-
-/* Whole positions from -limit to limit - 1; numbers of rows from 0 to limit - 1. */
+/* 1 if all are whole numbers from -below to limit - below - 1. */
 static int are_within(const rope_positions *positions, size_t tokens, uint64_t below,
                       uint64_t limit)
 {
@@ -159,7 +149,8 @@ static int are_within(const rope_positions *positions, size_t tokens, uint64_t b
             positions->start >= INT64_C(1) << 40 || positions->step <= -(INT64_C(1) << 40) ||
             positions->step >= INT64_C(1) << 40)
             return 0;
-        const int64_t last = positions->start + step_of(positions) * (int64_t)(tokens - 1);
+        const int64_t last =
+            positions->start + rope_position_step(positions) * (int64_t)(tokens - 1);
         return (uint64_t)positions->start + below < limit && (uint64_t)last + below < limit;
     }
     if (positions->stride_token != 1 || (positions->start | positions->step) != 0)
@@ -182,12 +173,12 @@ static int are_within(const rope_positions *positions, size_t tokens, uint64_t b
 static int64_t position_of(const rope_positions *positions, size_t token)
 {
     if (positions->data == NULL)
-        return positions->start + step_of(positions) * (int64_t)token;
+        return positions->start + rope_position_step(positions) * (int64_t)token;
     return positions->dtype == ROPE_I32 ? ((const int32_t *)positions->data)[token]
                                         : ((const int64_t *)positions->data)[token];
 }
 
-/* Whole positions that are within; *low and *high: their memory, 0 if they have none. */
+/* Whole positions that are within; *low and *high: their memory, both 0 if they have none. */
 static int read_positions(const rope_positions *positions, size_t tokens, uint64_t below,
                           uint64_t limit, uintptr_t *low, uintptr_t *high)
 {
@@ -198,11 +189,36 @@ static int read_positions(const rope_positions *positions, size_t tokens, uint64
     return (uint64_t)*low >> 62 == 0;
 }
 
-static int set_positions(const struct usual *usual, uint64_t below, uint64_t limit)
+/* The same for positions whose rows have two factors. */
+static int read_near(const rope_positions *positions, size_t tokens, uintptr_t *low,
+                     uintptr_t *high)
 {
-    uintptr_t low, high;
-    return read_positions(usual->positions, usual->tokens, below, limit, &low, &high) &&
-           (low == 0 || is_untouched(usual, low, high));
+    const uint64_t end = (uint64_t)rope_near_end();
+    return read_positions(positions, tokens, end - 1, 2 * end - 1, low, high);
+}
+
+/* The arrays of rows in the two layouts that keep cosines and sines together; of packed rows both are one. */
+struct arrays {
+    size_t width, stride; /* elements of a row, and from row to row */
+    uintptr_t cos_low, cos_high, sin_low, sin_high;
+};
+
+static int read_arrays(const rope_rows *rows, size_t pairs, size_t count, size_t element,
+                       struct arrays *arrays)
+{
+    const int packed = rows->layout == ROPE_ROWS_PACKED;
+    if (rows->cos == NULL ||
+        (packed ? rows->sin != NULL : rows->layout != ROPE_ROWS_SEPARATE || rows->sin == NULL))
+        return 0;
+    arrays->width = packed ? 2 * pairs : pairs;
+    arrays->stride = rows->stride_row != 0 ? (size_t)rows->stride_row : arrays->width;
+    const size_t bytes = ((count - 1) * arrays->stride + arrays->width) * element;
+    arrays->cos_low = (uintptr_t)rows->cos;
+    arrays->sin_low = packed ? arrays->cos_low : (uintptr_t)rows->sin;
+    arrays->cos_high = arrays->cos_low + bytes;
+    arrays->sin_high = arrays->sin_low + bytes;
+    return arrays->stride < (size_t)1 << 20 &&
+           (uint64_t)(arrays->cos_low | arrays->sin_low) >> 62 == 0;
 }
 
 /* f32 rows that can be read where they are. */
@@ -210,27 +226,21 @@ static int set_rows(struct usual *usual)
 {
     const rope_rows *rows = usual->rows;
     const size_t pairs = usual->plan->pairs;
+    struct arrays arrays;
     if (rows->struct_size != sizeof *rows || rows->dtype != ROPE_F32 ||
-        rows->direction != ROPE_FORWARD || rows->count - 1 >= (size_t)1 << 30 || rows->cos == NULL)
+        rows->direction != ROPE_FORWARD || rows->count - 1 >= (size_t)1 << 30 ||
+        !read_arrays(rows, pairs, rows->count, sizeof(float), &arrays) ||
+        !is_untouched(usual, arrays.cos_low, arrays.cos_high) ||
+        !is_untouched(usual, arrays.sin_low, arrays.sin_high))
         return 0;
-    const int packed = rows->layout == ROPE_ROWS_PACKED;
-    if (packed ? rows->sin != NULL : rows->layout != ROPE_ROWS_SEPARATE || rows->sin == NULL)
-        return 0;
-    const size_t width = packed ? 2 * pairs : pairs;
-    if ((size_t)rows->stride_row >= (size_t)1 << 20)
-        return 0;
-    const size_t stride = rows->stride_row != 0 ? (size_t)rows->stride_row : width;
-    const size_t bytes = ((rows->count - 1) * stride + width) * sizeof(float);
     usual->cos = rows->cos;
-    usual->sin = packed ? usual->cos + pairs * sizeof(float) : rows->sin;
-    usual->row_step = (ptrdiff_t)(stride * sizeof(float));
-    const uintptr_t cos_low = (uintptr_t)rows->cos, sin_low = (uintptr_t)usual->sin;
-    if ((uint64_t)(cos_low | sin_low) >> 62 != 0 ||
-        !is_untouched(usual, cos_low, cos_low + bytes) ||
-        (!packed && !is_untouched(usual, sin_low, sin_low + bytes)))
-        return 0;
-    return usual->positions != NULL ? set_positions(usual, 0, rows->count)
-                                    : usual->tokens <= rows->count;
+    usual->sin = rows->layout == ROPE_ROWS_PACKED ? usual->cos + pairs * sizeof(float) : rows->sin;
+    usual->row_step = (ptrdiff_t)(arrays.stride * sizeof(float));
+    if (usual->positions == NULL)
+        return usual->tokens <= rows->count;
+    uintptr_t low, high;
+    return read_positions(usual->positions, usual->tokens, 0, rows->count, &low, &high) &&
+           is_untouched(usual, low, high);
 }
 
 static struct rope_region destination(const struct usual *usual, const struct usual_side *side)
@@ -264,7 +274,8 @@ static int are_apart(const struct usual *usual)
 static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
 {
     if (plan == NULL || plan->rows_at_once == 0 || job->struct_size != sizeof *job ||
-        job->batch != 1 || job->tokens - 1 >= SMALL || (unsigned)job->direction > ROPE_SHIFT ||
+        job->batch != 1 || !rope_is_small(job->tokens - 1) ||
+        (unsigned)job->direction > ROPE_SHIFT ||
         (job->flags | (unsigned)job->pairing_out | (unsigned)job->arith | (unsigned)job->row_dtype |
          (unsigned)job->pairing | job->reserved | job->rotary_dim) != 0 ||
         job->xpos_center != 0.0)
@@ -281,35 +292,27 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
     usual->cos_scale = usual->sin_scale = plan->resolved.attention_factor;
     if (job->direction != ROPE_FORWARD)
         rope_direction_scales(plan, job->direction, &usual->cos_scale, &usual->sin_scale);
-    const uint64_t end = UINT64_C(1) << (rope_level_bits[0] + rope_level_bits[1]);
-    return job->positions != NULL && set_positions(usual, end - 1, 2 * end - 1);
+    uintptr_t low, high;
+    return job->positions != NULL && read_near(job->positions, usual->tokens, &low, &high) &&
+           is_untouched(usual, low, high);
 }
 
 int rope_usual_table(const rope_plan *plan, const rope_positions *positions, size_t tokens,
                      const rope_rows *rows)
 {
-    if (plan->rows_at_once == 0 || tokens - 1 >= SMALL || rows->struct_size != sizeof *rows)
+    if (plan->rows_at_once == 0 || !rope_is_small(tokens - 1) || rows->struct_size != sizeof *rows)
         return 0;
     const size_t size = rope_dtype_size(rows->dtype);
-    const int packed = rows->layout == ROPE_ROWS_PACKED;
+    struct arrays arrays;
     if (size == 0 || (unsigned)rows->direction > ROPE_SHIFT || tokens > rows->count ||
-        rows->cos == NULL ||
-        (packed ? rows->sin != NULL : rows->layout != ROPE_ROWS_SEPARATE || rows->sin == NULL))
+        !read_arrays(rows, plan->pairs, tokens, size, &arrays) || arrays.stride < arrays.width)
         return 0;
-    const size_t width = packed ? 2 * plan->pairs : plan->pairs;
-    const size_t stride = rows->stride_row != 0 ? (size_t)rows->stride_row : width;
-    if (stride < width || stride >= (size_t)1 << 20)
-        return 0;
-    const uint64_t end = UINT64_C(1) << (rope_level_bits[0] + rope_level_bits[1]);
     uintptr_t low, high;
-    if (!read_positions(positions, tokens, end - 1, 2 * end - 1, &low, &high))
-        return 0;
-    const size_t bytes = ((tokens - 1) * stride + width) * size;
-    const uintptr_t cos_low = (uintptr_t)rows->cos, cos_high = cos_low + bytes;
-    const uintptr_t sin_low = packed ? cos_low : (uintptr_t)rows->sin, sin_high = sin_low + bytes;
-    return (uint64_t)(cos_low | sin_low) >> 62 == 0 && (high <= cos_low || low >= cos_high) &&
-           (high <= sin_low || low >= sin_high) &&
-           (packed || cos_high <= sin_low || sin_high <= cos_low);
+    return read_near(positions, tokens, &low, &high) &&
+           (high <= arrays.cos_low || low >= arrays.cos_high) &&
+           (high <= arrays.sin_low || low >= arrays.sin_high) &&
+           (rows->layout == ROPE_ROWS_PACKED || arrays.cos_high <= arrays.sin_low ||
+            arrays.sin_high <= arrays.cos_low);
 }
 
 /*
@@ -317,9 +320,13 @@ int rope_usual_table(const rope_plan *plan, const rope_positions *positions, siz
  * in turn, without and with: 10 MiB 1.03 and 0.95, 40 MiB 1.20 and 0.80, 160 MiB 1.15 and 1.00; at 320 KiB
  * the hint costs 8 %.
  */
-size_t rope_bytes_ahead(size_t bytes)
+ptrdiff_t rope_ahead(size_t bytes, ptrdiff_t stride)
 {
-    return bytes <= (size_t)640 << 10 ? 0 : bytes <= (size_t)24 << 20 ? 2048 : 4096;
+    const ptrdiff_t ahead = bytes <= (size_t)640 << 10  ? 0
+                            : bytes <= (size_t)24 << 20 ? 2048
+                                                        : 4096;
+    /* of heads further apart what lies ahead is another's */
+    return stride <= ahead && stride >= -ahead ? ahead : 0;
 }
 
 static void rotate(struct usual *usual, size_t tokens, const void *cos_row, const void *sin_row,
@@ -364,13 +371,8 @@ static void walk_positions(struct usual *usual, size_t token, size_t end)
     const size_t padded = padded_pairs(plan);
     const size_t together = plan->rows_at_once;
     struct rope_run_args run;
-    run.cos = room;
-    run.sin = room + padded;
-    run.step = (ptrdiff_t)(2 * padded * sizeof(float));
-    run.stream = 0;
-    run.pairs = plan->pairs;
-    run.sin_at = plan->row_stride / 2;
-    run.cos_scale = usual->cos_scale;
+    rope_run_start(plan, room, room + padded, (ptrdiff_t)(2 * padded * sizeof(float)),
+                   usual->cos_scale, &run);
     const int unit = usual->cos_scale == 1.0 && usual->sin_scale == 1.0;
     for (; token < end; token += run.rows) {
         run.rows = end - token < together ? end - token : together;
@@ -399,12 +401,11 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
     for (int s = 0; s < 2; s++)
         if (usual.sides[s].args.heads != 0)
             bytes += usual.sides[s].args.heads * usual.sides[s].length * (end - begin);
-    const ptrdiff_t ahead = (ptrdiff_t)rope_bytes_ahead(bytes);
     for (int s = 0; s < 2; s++) {
         struct rope_rotate_args *args = &usual.sides[s].args;
         if (args->heads == 0)
             continue;
-        args->ahead = args->src_stride > ahead ? 0 : ahead;
+        args->ahead = rope_ahead(bytes, args->src_stride);
         args->src = (const char *)args->src + (ptrdiff_t)begin * args->src_step;
         args->dst = (char *)args->dst + (ptrdiff_t)begin * args->dst_step;
     }

@@ -18,10 +18,10 @@ size_t rope_usual_rows(const rope_plan *plan);
 int rope_usual_table(const rope_plan *plan, const rope_positions *positions, size_t tokens,
                      const rope_rows *rows);
 
-/* The general way, which takes every job. */
-rope_status rope_rotate_any(const rope_plan *plan, const rope_job *job, size_t part, size_t parts);
-
-/* Bytes ahead of the walk to ask the caches for when `bytes` are rotated. */
-size_t rope_bytes_ahead(size_t bytes);
+/*
+ * How far ahead of a head to ask the caches for what comes, in bytes, when `bytes` are rotated and heads
+ * stand `stride` apart; 0: not at all.
+ */
+ptrdiff_t rope_ahead(size_t bytes, ptrdiff_t stride);
 
 #endif

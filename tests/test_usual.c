@@ -4,7 +4,7 @@
  * same bits in all memory, and must not touch what it declines.  And the jobs for which it was made do go
  * this way.  What is right is the matter of test_interface.c and the others.
  */
-#include "plan.h"
+#include "job.h"
 #include "support.h"
 #include "usual.h"
 
