@@ -14,32 +14,18 @@
 #include "peers/plain.h"
 #include "peers/tables.h"
 #include "team.h"
+#include "timing.h"
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <map>
 
 namespace
 {
-
-double own_nanoseconds()
-{
-    timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
-}
-
-double median(std::vector<double> values)
-{
-    const size_t middle = values.size() / 2;
-    std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(middle), values.end());
-    return values[middle];
-}
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
@@ -60,10 +46,10 @@ class group
     size_t add(const std::function<void()> &call)
     {
         return add_timed([call](size_t calls) {
-            const double start = own_nanoseconds();
+            const double start = thread_nanoseconds();
             for (size_t i = 0; i < calls; i++)
                 call();
-            return (own_nanoseconds() - start) / static_cast<double>(calls);
+            return (thread_nanoseconds() - start) / static_cast<double>(calls);
         });
     }
 
@@ -506,9 +492,9 @@ class report
                     double spent[2] = {0, 0};
                     for (size_t i = 0; i < calls; i++)
                         team::shared().run([&](size_t part) {
-                            const double start = own_nanoseconds();
+                            const double start = thread_nanoseconds();
                             whole.run_part(part, 2);
-                            spent[part] += own_nanoseconds() - start;
+                            spent[part] += thread_nanoseconds() - start;
                         });
                     return std::max(spent[0], spent[1]) / static_cast<double>(calls);
                 });

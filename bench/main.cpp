@@ -8,13 +8,13 @@
  */
 #include "case.h"
 #include "machine.h"
+#include "timing.h"
 #include <algorithm>
 #include <benchmark/benchmark.h>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <map>
 #include <regex.h>
 #include <thread>
@@ -28,19 +28,9 @@ double seconds()
     return duration<double>(steady_clock::now().time_since_epoch()).count();
 }
 
-/* Of this thread: what other processes take meanwhile does not count. */
 double own_seconds()
 {
-    timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double median(std::vector<double> values)
-{
-    const size_t middle = values.size() / 2;
-    std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(middle), values.end());
-    return values[middle];
+    return 1e-9 * thread_nanoseconds();
 }
 
 /* ---- The pair: library and limit in turn, over the same bytes ------------------------------------ */

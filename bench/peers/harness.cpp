@@ -7,8 +7,8 @@
 #include "plain.h"
 #include "rope/rope.h"
 #include "tables.h"
+#include "timing.h"
 #include <cstdint>
-#include <ctime>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
@@ -48,13 +48,6 @@ void run_plain(const peer_job &job, const plain_loop *list, rope_pairing pairing
     const plain_job k = {job.k, job.k, job.tokens, job.k_heads, job.rows};
     function(&q);
     function(&k);
-}
-
-double thread_nanoseconds()
-{
-    timespec time;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-    return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
 }
 
 const plain_loop *const plain_lists[] = {plain_o2, plain_native};

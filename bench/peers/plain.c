@@ -58,71 +58,55 @@ __extension__ typedef _Float16 binary16;
 #include "plain.inc.h"
 #endif
 
-#define IN_PLACE(type, pairing, head, d, offset)                             \
+/* What there is: element type, pairing, elements of a head, how many of them rotate, from which on. */
+#define LOOPS                                                   \
+    ROTATION(F32, f32, HALF, half, 128, 128, 0)                 \
+    ROTATION(F32, f32, HALF, half, 64, 64, 0)                   \
+    ROTATION(F32, f32, HALF, half, 80, 80, 0)                   \
+    ROTATION(F32, f32, HALF, half, 96, 96, 0)                   \
+    ROTATION(F32, f32, HALF, half, 256, 256, 0)                 \
+    ROTATION(F32, f32, HALF, half, 128, 32, 0)                  \
+    ROTATION(F32, f32, HALF, half, 192, 64, 128)                \
+    ROTATION(F32, f32, HALF, half, 2, 2, 0)                     \
+    ROTATION(F32, f32, INTERLEAVED, interleaved, 128, 128, 0)   \
+    COPY(F32, f32)                                              \
+    ROTATION(BF16, bf16, HALF, half, 128, 128, 0)               \
+    ROTATION(BF16, bf16, HALF, half, 64, 64, 0)                 \
+    ROTATION(BF16, bf16, HALF, half, 80, 80, 0)                 \
+    ROTATION(BF16, bf16, HALF, half, 96, 96, 0)                 \
+    ROTATION(BF16, bf16, HALF, half, 256, 256, 0)               \
+    ROTATION(BF16, bf16, HALF, half, 128, 32, 0)                \
+    ROTATION(BF16, bf16, HALF, half, 192, 64, 128)              \
+    ROTATION(BF16, bf16, INTERLEAVED, interleaved, 128, 128, 0) \
+    COPY(BF16, bf16)                                            \
+    ROTATION(F64, f64, HALF, half, 128, 128, 0)                 \
+    ROTATION(F64, f64, INTERLEAVED, interleaved, 128, 128, 0)   \
+    F16_LOOPS
+#ifdef HAVE_F16
+#define F16_LOOPS                                             \
+    ROTATION(F16, f16, HALF, half, 128, 128, 0)               \
+    ROTATION(F16, f16, INTERLEAVED, interleaved, 128, 128, 0) \
+    COPY(F16, f16)
+#else
+#define F16_LOOPS
+#endif
+
+#define ROTATION(TYPE, type, PAIRING, pairing, head, d, offset)              \
     static void type##_##pairing##_##head##_##d(const struct plain_job *job) \
     {                                                                        \
         type##_##pairing(job, head, d, offset);                              \
     }
-#define COPY(type)                                       \
+#define COPY(TYPE, type)                                 \
     static void type##_copy(const struct plain_job *job) \
     {                                                    \
         type##_half_copy(job, 128);                      \
     }
+LOOPS
+#undef ROTATION
+#undef COPY
 
-IN_PLACE(f32, half, 128, 128, 0)
-IN_PLACE(f32, half, 64, 64, 0)
-IN_PLACE(f32, half, 80, 80, 0)
-IN_PLACE(f32, half, 96, 96, 0)
-IN_PLACE(f32, half, 256, 256, 0)
-IN_PLACE(f32, half, 128, 32, 0)
-IN_PLACE(f32, half, 192, 64, 128)
-IN_PLACE(f32, half, 2, 2, 0)
-IN_PLACE(f32, interleaved, 128, 128, 0)
-COPY(f32)
-IN_PLACE(bf16, half, 128, 128, 0)
-IN_PLACE(bf16, half, 64, 64, 0)
-IN_PLACE(bf16, half, 80, 80, 0)
-IN_PLACE(bf16, half, 96, 96, 0)
-IN_PLACE(bf16, half, 256, 256, 0)
-IN_PLACE(bf16, half, 128, 32, 0)
-IN_PLACE(bf16, half, 192, 64, 128)
-IN_PLACE(bf16, interleaved, 128, 128, 0)
-COPY(bf16)
-IN_PLACE(f64, half, 128, 128, 0)
-IN_PLACE(f64, interleaved, 128, 128, 0)
-#ifdef HAVE_F16
-IN_PLACE(f16, half, 128, 128, 0)
-IN_PLACE(f16, interleaved, 128, 128, 0)
-COPY(f16)
-#endif
-
+#define ROTATION(TYPE, type, PAIRING, pairing, head, d, offset) \
+    {ROPE_##TYPE, ROPE_##PAIRING, head, d, offset, 0, type##_##pairing##_##head##_##d},
+#define COPY(TYPE, type) {ROPE_##TYPE, ROPE_HALF, 128, 128, 0, 1, type##_copy},
 extern const struct plain_loop PLAIN_NAME[];
-const struct plain_loop PLAIN_NAME[] = {
-    {ROPE_F32, ROPE_HALF, 128, 128, 0, 0, f32_half_128_128},
-    {ROPE_F32, ROPE_HALF, 64, 64, 0, 0, f32_half_64_64},
-    {ROPE_F32, ROPE_HALF, 80, 80, 0, 0, f32_half_80_80},
-    {ROPE_F32, ROPE_HALF, 96, 96, 0, 0, f32_half_96_96},
-    {ROPE_F32, ROPE_HALF, 256, 256, 0, 0, f32_half_256_256},
-    {ROPE_F32, ROPE_HALF, 128, 32, 0, 0, f32_half_128_32},
-    {ROPE_F32, ROPE_HALF, 192, 64, 128, 0, f32_half_192_64},
-    {ROPE_F32, ROPE_HALF, 2, 2, 0, 0, f32_half_2_2},
-    {ROPE_F32, ROPE_INTERLEAVED, 128, 128, 0, 0, f32_interleaved_128_128},
-    {ROPE_F32, ROPE_HALF, 128, 128, 0, 1, f32_copy},
-    {ROPE_BF16, ROPE_HALF, 128, 128, 0, 0, bf16_half_128_128},
-    {ROPE_BF16, ROPE_HALF, 64, 64, 0, 0, bf16_half_64_64},
-    {ROPE_BF16, ROPE_HALF, 80, 80, 0, 0, bf16_half_80_80},
-    {ROPE_BF16, ROPE_HALF, 96, 96, 0, 0, bf16_half_96_96},
-    {ROPE_BF16, ROPE_HALF, 256, 256, 0, 0, bf16_half_256_256},
-    {ROPE_BF16, ROPE_HALF, 128, 32, 0, 0, bf16_half_128_32},
-    {ROPE_BF16, ROPE_HALF, 192, 64, 128, 0, bf16_half_192_64},
-    {ROPE_BF16, ROPE_INTERLEAVED, 128, 128, 0, 0, bf16_interleaved_128_128},
-    {ROPE_BF16, ROPE_HALF, 128, 128, 0, 1, bf16_copy},
-    {ROPE_F64, ROPE_HALF, 128, 128, 0, 0, f64_half_128_128},
-    {ROPE_F64, ROPE_INTERLEAVED, 128, 128, 0, 0, f64_interleaved_128_128},
-#ifdef HAVE_F16
-    {ROPE_F16, ROPE_HALF, 128, 128, 0, 0, f16_half_128_128},
-    {ROPE_F16, ROPE_INTERLEAVED, 128, 128, 0, 0, f16_interleaved_128_128},
-    {ROPE_F16, ROPE_HALF, 128, 128, 0, 1, f16_copy},
-#endif
-    {0, 0, 0, 0, 0, 0, NULL},
-};
+const struct plain_loop PLAIN_NAME[] = {LOOPS{0, 0, 0, 0, 0, 0, NULL}};
