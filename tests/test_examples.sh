@@ -13,7 +13,7 @@ PATH=$(dirname "$rope"):$PATH
 # ---- Blocks: PAGE.NUMBER, in the order of the page -------------------------------------------------
 
 # What man(1) makes of a literal display: the escapes of mdoc are few.
-for page in "$source"/docs/man/*.[13]; do
+for page in "$source"/cmake/man/*.[13]; do
     awk -v stem="$(basename "$page")" '
         /^\.Ed/ { inside = 0 }
         inside {
@@ -123,7 +123,7 @@ if [ -e "$library/librope-config.so" ]; then
 fi
 
 # A page without an example, or a test that finds none, is a fault.
-for page in "$source"/docs/man/*.3; do
+for page in "$source"/cmake/man/*.3; do
     name=$(basename "$page")
     grep -q 'int main(' "$name".[0-9]* || fail "$name: has no example"
 done

@@ -7,7 +7,7 @@
 set -eu
 # shellcheck source=tests/tool.sh
 . "$(dirname "$0")/tool.sh"
-pages=$2/docs/man include=$2/include compiler=$3 cmake=$4 build=$5
+pages=$2/cmake/man include=$2/include compiler=$3 cmake=$4 build=$5
 
 # none WHAT FILE: the file has no line
 none()

@@ -19,7 +19,7 @@ for document in $(git ls-files '*.md'); do
 done >"$work/missing"
 
 # Paths from the top: a directory of ours, and a name with an extension.  <name> and * stand for others.
-git ls-files '*.md' 'include/*' .ci/run '*.sh' 'docs/man/*' | while read -r document; do
+git ls-files '*.md' 'include/*' .ci/run '*.sh' 'cmake/man/*' | while read -r document; do
     grep -oE '(^|[ (`"])(new/)?(bench|cmake|docs|include|kernels|src|tests)/[A-Za-z0-9_./-]+\.[a-z]+' "$document" |
         sed 's/^[^a-z]//; s|^new/||' | sort -u | while read -r path; do
             [ -e "$path" ] || echo "$document: $path"
