@@ -179,8 +179,8 @@ static int64_t position_of(const rope_positions *positions, size_t token)
 }
 
 /* Whole positions that are within; *low and *high: their memory, both 0 if they have none. */
-static int read_positions(const rope_positions *positions, size_t tokens, uint64_t below,
-                          uint64_t limit, uintptr_t *low, uintptr_t *high)
+static inline int read_positions(const rope_positions *positions, size_t tokens, uint64_t below,
+                                 uint64_t limit, uintptr_t *low, uintptr_t *high)
 {
     if (positions->struct_size != sizeof *positions || !are_within(positions, tokens, below, limit))
         return 0;
@@ -190,8 +190,8 @@ static int read_positions(const rope_positions *positions, size_t tokens, uint64
 }
 
 /* The same for positions whose rows have two factors. */
-static int read_near(const rope_positions *positions, size_t tokens, uintptr_t *low,
-                     uintptr_t *high)
+static inline int read_near(const rope_positions *positions, size_t tokens, uintptr_t *low,
+                            uintptr_t *high)
 {
     const uint64_t end = (uint64_t)rope_near_end();
     return read_positions(positions, tokens, end - 1, 2 * end - 1, low, high);
@@ -203,8 +203,8 @@ struct arrays {
     uintptr_t cos_low, cos_high, sin_low, sin_high;
 };
 
-static int read_arrays(const rope_rows *rows, size_t pairs, size_t count, size_t element,
-                       struct arrays *arrays)
+static inline int read_arrays(const rope_rows *rows, size_t pairs, size_t count, size_t element,
+                              struct arrays *arrays)
 {
     const int packed = rows->layout == ROPE_ROWS_PACKED;
     if (rows->cos == NULL ||
