@@ -4,6 +4,13 @@
 #ifndef ROPE_VEC_PAIR_H
 #define ROPE_VEC_PAIR_H
 
+/* Nothing is read or written on the other side of this than in the text. */
+RV void rv_order(void)
+{
+#if defined(__GNUC__)
+    __asm__ volatile("" ::: "memory");
+#endif
+}
 /* Asks the caches for the line `bytes` behind p, which need not exist. */
 RV void rv_prefetch(const void *p, ptrdiff_t bytes)
 {
