@@ -5,6 +5,7 @@
  * GGUF files.  Whatever is wrong is either taken whole or refused with a status of the header and a
  * message, nothing in between, and nothing leaks.  Linked with --wrap for the allocator.
  */
+#include "allocations.h"
 #include "rope/rope_config.h"
 #include "support.h"
 
@@ -19,52 +20,6 @@
 #include <cmocka.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-/* ---- The allocator --------------------------------------------------------------------------- */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void __wrap_free(void *memory);
-
-static int counts; /* allocations are counted, and the one numbered fail_at fails; 0 = none */
-static size_t made, live, fail_at;
-
-static int fails(void)
-{
-    return counts && ++made == fail_at;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    void *memory = fails() ? NULL : __real_malloc(size);
-    live += counts && memory != NULL;
-    return memory;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    void *memory = fails() ? NULL : __real_calloc(count, size);
-    live += counts && memory != NULL;
-    return memory;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    void *memory = fails() ? NULL : __real_aligned_alloc(alignment, size);
-    live += counts && memory != NULL;
-    return memory;
-}
-
-void __wrap_free(void *memory)
-{
-    live -= counts && memory != NULL;
-    __real_free(memory);
-}
 
 /* ---- One reading ----------------------------------------------------------------------------- */
 
@@ -141,15 +96,12 @@ static void fail_allocations(const char *text, rope_profile profile)
     const rope_config_options options = options_of(message, sizeof message, profile);
     for (size_t n = 1;; n++) {
         rope_config *config = (rope_config *)(uintptr_t)text; /* must be replaced */
-        counts = 1;
-        made = live = 0;
-        fail_at = n;
+        allocations_start(n);
         const rope_status status = rope_config_parse(text, strlen(text), &options, &config);
-        const size_t needed = made;
+        const size_t needed = allocations.made;
         rope_config_destroy(config);
-        counts = 0;
-        if (live != 0)
-            fail_msg("allocation %zu: %zu are left: %.200s", n, live, text);
+        if (allocations_end() != 0)
+            fail_msg("allocation %zu: %zu are left: %.200s", n, allocations.live, text);
         if (n > needed)
             break; /* it was never reached: all have failed once */
         failures++;
@@ -404,14 +356,11 @@ static void test_gguf(void **state)
             make_pairs(pairs, architectures[a], schemes[s], NULL);
             for (size_t n = 1;; n++) {
                 rope_config *config;
-                counts = 1;
-                made = live = 0;
-                fail_at = n;
+                allocations_start(n);
                 const rope_status status = rope_config_from_gguf(pairs, all, NULL, &config);
-                const size_t needed = made;
+                const size_t needed = allocations.made;
                 rope_config_destroy(config);
-                counts = 0;
-                assert_int_equal(live, 0);
+                assert_int_equal(allocations_end(), 0);
                 if (n > needed)
                     break;
                 assert_int_equal(status, ROPE_ERR_MEMORY);

@@ -4,6 +4,7 @@
  * that runs out at any place is an error, and nothing leaks.  Linked with --wrap for the allocator;
  * jansson gets the same one.
  */
+#include "allocations.h"
 #include "rope/rope_config.h"
 #include "support.h"
 
@@ -20,52 +21,6 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* ---- The allocator --------------------------------------------------------------------------- */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void __wrap_free(void *memory);
-
-static int counts; /* allocations are counted, and the one numbered fail_at fails */
-static size_t made, live, fail_at;
-
-static int fails(void)
-{
-    return counts && ++made == fail_at;
-}
-
-static void *counted(void *memory)
-{
-    live += counts && memory != NULL;
-    return memory;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : counted(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : counted(__real_calloc(count, size));
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return fails() ? NULL : counted(__real_aligned_alloc(alignment, size));
-}
-
-void __wrap_free(void *memory)
-{
-    live -= counts && memory != NULL;
-    __real_free(memory);
-}
-
 /* ---- Texts ----------------------------------------------------------------------------------- */
 
 static char message[200];
@@ -77,15 +32,13 @@ static rope_status status_of(const char *text, size_t size)
     options.message_size = sizeof message;
     message[0] = '\0';
     rope_config *config;
-    counts = 1;
-    made = live = fail_at = 0;
+    allocations_start(0);
     const rope_status status = rope_config_parse(text, size, &options, &config);
     if (config != NULL)
         use(config);
     rope_config_destroy(config);
-    counts = 0;
-    if (live != 0)
-        fail_msg("%zu allocations are left\n%.200s", live, text);
+    if (allocations_end() != 0)
+        fail_msg("%zu allocations are left\n%.200s", allocations.live, text);
     for (const char *c = message; *c != '\0'; c++)
         if (*c < ' ' || *c > '~')
             fail_msg("the message is not one line of ASCII: %s", message);
@@ -302,16 +255,13 @@ static void test_memory(void **state)
             options.message_size = sizeof message;
             message[0] = '\0';
             rope_config *config = (rope_config *)&options; /* must be replaced */
-            counts = 1;
-            made = live = 0;
-            fail_at = n;
+            allocations_start(n);
             const rope_status status =
                 rope_config_parse(seeds[s], strlen(seeds[s]), &options, &config);
-            const size_t needed = made;
+            const size_t needed = allocations.made;
             rope_config_destroy(config);
-            counts = 0;
-            if (live != 0)
-                fail_msg("seed %zu, allocation %zu: %zu are left", s, n, live);
+            if (allocations_end() != 0)
+                fail_msg("seed %zu, allocation %zu: %zu are left", s, n, allocations.live);
             if (n > needed)
                 break; /* it was never reached: all have failed once */
             failures++;
@@ -335,14 +285,11 @@ static void test_gguf_memory(void **state)
     };
     for (size_t n = 1;; n++) {
         rope_config *config;
-        counts = 1;
-        made = live = 0;
-        fail_at = n;
+        allocations_start(n);
         const rope_status status = rope_config_from_gguf(pairs, COUNT(pairs), NULL, &config);
-        const size_t needed = made;
+        const size_t needed = allocations.made;
         rope_config_destroy(config);
-        counts = 0;
-        assert_int_equal(live, 0);
+        assert_int_equal(allocations_end(), 0);
         if (n > needed) {
             assert_int_equal(status, ROPE_OK);
             assert_true(n > 8);
@@ -362,18 +309,15 @@ static void test_plans_memory(void **state)
         rope_config *config;
         rope_plan *plans[2] = {(rope_plan *)&config, (rope_plan *)&config};
         assert_int_equal(rope_config_parse(json, strlen(json), NULL, &config), ROPE_OK);
-        counts = 1;
-        made = live = 0;
-        fail_at = n;
+        allocations_start(n);
         const rope_status status =
             rope_config_create_plans(config, plans, 2, message, sizeof message);
-        const size_t needed = made;
+        const size_t needed = allocations.made;
         const int all = plans[0] != NULL && plans[1] != NULL,
                   none = plans[0] == NULL && plans[1] == NULL;
         rope_plan_destroy(plans[0]);
         rope_plan_destroy(plans[1]);
-        counts = 0;
-        assert_int_equal(live, 0);
+        assert_int_equal(allocations_end(), 0);
         rope_config_destroy(config);
         assert_true(status == ROPE_OK ? all : none);
         if (n > needed)

@@ -7,6 +7,7 @@
  */
 #define _DEFAULT_SOURCE
 
+#include "allocations.h"
 #include "reference.h"
 #include "support.h"
 
@@ -44,73 +45,6 @@ static void add_results(enum dtype type, const void *data, size_t n, int everywh
         if (everywhere)
             sum_everywhere = checksum_add(sum_everywhere, &bits, sizeof bits);
     }
-}
-
-/* ---- Allocations, counted and on demand refused; the linker wraps the functions ---- */
-
-static size_t allocations, live, refuse_at;
-
-static int refused(void)
-{
-    return ++allocations == refuse_at;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t n, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **out, size_t alignment, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
-void __wrap_free(void *memory);
-
-static void *counted(void *memory)
-{
-    live += memory != NULL;
-    return memory;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return refused() ? NULL : counted(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t n, size_t size)
-{
-    return refused() ? NULL : counted(__real_calloc(n, size));
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    if (refused())
-        return NULL;
-    void *memory = __real_realloc(old, size);
-    live += memory != NULL && old == NULL;
-    return memory;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return refused() ? NULL : counted(__real_aligned_alloc(alignment, size));
-}
-
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
-{
-    if (refused())
-        return 12;
-    const int result = __real_posix_memalign(out, alignment, size);
-    live += result == 0;
-    return result;
-}
-
-void __wrap_free(void *memory)
-{
-    live -= memory != NULL;
-    __real_free(memory);
 }
 
 /* ---- The caller's floating-point control word, without the flags that any arithmetic sets ---- */
@@ -938,7 +872,7 @@ static void run_job(const struct test_job *test, struct rng *rng)
         const size_t count = parts < 8 ? parts : 64;
         const size_t stride = count == 3 || count == 6 ? 5 : 3;
         const size_t first = rng_below(rng, 64);
-        const size_t allocated = allocations;
+        const size_t allocated = allocations.made;
         const uint64_t control = float_control();
         char how[64];
         if (test_reduced() && count > 1 && count != 3 && count != 64)
@@ -953,7 +887,7 @@ static void run_job(const struct test_job *test, struct rng *rng)
             require_ok(test,
                        rope_rotate_part(plan, &test->job, (first + part * stride) % count, count),
                        how);
-        assert_int_equal(allocations, allocated);
+        assert_int_equal(allocations.made, allocated);
         assert_true(float_control() == control);
         for (int k = 0; k < 2; k++) {
             const struct test_tensor *tensor = &test->tensors[k];
@@ -993,7 +927,7 @@ static void test_random_jobs(void **state)
         if (test.has_plan)
             free_plan(&test.plan);
     }
-    assert_true(allocations > 0); /* the counter counts */
+    assert_true(allocations.made > 0); /* the counter counts */
 }
 
 /* ---- Rows in the caller's memory ---- */
@@ -1052,11 +986,11 @@ static void test_cos_sin(void **state)
                                     sine ? sin_row[i] : cos_row[i]);
                     }
         }
-        const size_t allocated = allocations;
+        const size_t allocated = allocations.made;
         const uint64_t control = float_control();
         const rope_status status = rope_cos_sin(plan.plan, &positions.positions, tokens, &rows);
         assert_int_equal(status, ROPE_OK);
-        assert_int_equal(allocations, allocated);
+        assert_int_equal(allocations.made, allocated);
         assert_true(float_control() == control);
         for (int second = 0; second < 1 + two; second++) {
             const int block = blocks_used[second];
@@ -1355,21 +1289,21 @@ static void test_out_of_memory(void **state)
     size_t failures = 0;
     for (size_t nth = 1;; nth++) {
         rope_plan *plan = (rope_plan *)(void *)&spec;
-        const size_t before_call = live;
+        const size_t before_call = allocations.live;
         message[0] = 0;
-        refuse_at = allocations + nth;
+        allocations.fail_at = allocations.made + nth;
         const rope_status status = rope_plan_create(&spec, &plan);
-        refuse_at = 0;
+        allocations.fail_at = 0;
         if (status == ROPE_OK) {
-            assert_true(live > before_call);
+            assert_true(allocations.live > before_call);
             rope_plan_destroy(plan);
-            assert_int_equal(live, before_call);
+            assert_int_equal(allocations.live, before_call);
             break;
         }
         failures++;
         assert_int_equal(status, ROPE_ERR_MEMORY);
         assert_null(plan);
-        assert_int_equal(live, before_call);
+        assert_int_equal(allocations.live, before_call);
         assert_non_null(strstr(message, "memory"));
     }
     assert_true(failures >= 1);
@@ -1436,5 +1370,6 @@ int main(void)
         cmocka_unit_test(test_threads),       cmocka_unit_test(test_flush_to_zero),
         cmocka_unit_test(test_out_of_memory), cmocka_unit_test(test_plan_answers),
     };
+    allocations_start(0);
     return cmocka_run_group_tests_name("interface", tests, make_blocks, free_blocks);
 }

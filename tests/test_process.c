@@ -3,6 +3,7 @@
  * What happens to the process around a call: memory that runs out, threads, forks.  Each is tried
  * on every call of the tour.  Linked with --wrap for the allocator; jansson gets the same one.
  */
+#include "allocations.h"
 #include "support.h"
 #include "tour.h"
 
@@ -21,75 +22,6 @@
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* ---- The allocator --------------------------------------------------------------------------- */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-int __real_posix_memalign(void **out, size_t alignment, size_t size);
-void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size);
-void __wrap_free(void *memory);
-
-/* Only while `counts` is set, which no other thread sees. */
-static _Thread_local int counts;
-static _Thread_local size_t made, live, fail_at;
-
-static int fails(void)
-{
-    return counts && ++made == fail_at;
-}
-
-static void *counted(void *memory)
-{
-    live += counts && memory != NULL;
-    return memory;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails() ? NULL : counted(__real_malloc(size));
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails() ? NULL : counted(__real_calloc(count, size));
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    if (fails())
-        return NULL;
-    void *memory = __real_realloc(old, size);
-    live += counts && memory != NULL && old == NULL;
-    return memory;
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size)
-{
-    return fails() ? NULL : counted(__real_aligned_alloc(alignment, size));
-}
-
-int __wrap_posix_memalign(void **out, size_t alignment, size_t size)
-{
-    if (fails())
-        return 12;
-    const int result = __real_posix_memalign(out, alignment, size);
-    live += counts && result == 0;
-    return result;
-}
-
-void __wrap_free(void *memory)
-{
-    live -= counts && memory != NULL;
-    __real_free(memory);
-}
 
 /* ---- Tours ----------------------------------------------------------------------------------- */
 
@@ -143,12 +75,10 @@ static size_t first_wrong(struct tour *own)
 static size_t run_with_failure(size_t i, size_t nth, uintptr_t *returned)
 {
     tour_prepare(tour, i);
-    made = live = 0;
-    fail_at = nth;
-    counts = 1;
+    allocations_start(nth);
     *returned = tour_run(tour_call(tour, i));
-    counts = 0;
-    return made;
+    (void)allocations_end();
+    return allocations.made;
 }
 
 /*
@@ -173,15 +103,15 @@ static void test_out_of_memory(void **state)
             continue;
         }
         assert_true(needed != 0); /* the allocator is ours */
-        assert_true((live != 0) == (call->kind == CALL_CREATES));
+        assert_true((allocations.live != 0) == (call->kind == CALL_CREATES));
         (void)tour_finish(tour, i);
         creating++;
         for (size_t nth = 1; nth <= needed; nth++, failures++) {
             (void)run_with_failure(i, nth, &returned);
             const rope_status status = (rope_status)(uint32_t)returned;
-            if (status != ROPE_ERR_MEMORY || live != 0 || !tour_is_clean(tour))
+            if (status != ROPE_ERR_MEMORY || allocations.live != 0 || !tour_is_clean(tour))
                 fail_msg("%s, %s: allocation %zu of %zu fails: \"%s\", %zu left, %s", call->name,
-                         call->what, nth, needed, rope_status_string(status), live,
+                         call->what, nth, needed, rope_status_string(status), allocations.live,
                          tour_is_clean(tour) ? "nothing written" : "something made or written");
             (void)tour_finish(tour, i);
         }
