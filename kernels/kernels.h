@@ -48,6 +48,9 @@ struct rope_rotate_args {
     size_t dst_half;    /* half-split destination: elements from x to y */
     /* bytes from a head to one to ask the caches for; 0: none.  A hint: the address need not exist */
     ptrdiff_t ahead;
+    /* write past the caches, a hint too: dst, its stride and step are then multiples of 64 bytes, and so are
+       the bytes of `pairs` elements; call fence after the last token */
+    int stream;
     const void *cos; /* reals[pairs], of the first token */
     const void *sin;
 };
@@ -68,7 +71,7 @@ enum rope_kernel_layout {
  * One row: entries 0..pairs-1 of cos_scale cos(angle) and sin_scale sin(angle).
  *
  * rows:   the angle is a sum of angles whose cosines and sines stand in tables: the complex product
- * of `factors` (1 to 4) table rows, multiplied in their order. direct: the angle is `position`
+ * of `factors` (1 to 4) table rows, the last two first, then each by the one before it. direct: the angle is `position`
  * times turns_hi[i] + turns_lo[i] turns, reduced and evaluated at once. direct_f32: the angle is
  * (f32)(position * freq[i]) radians; position and freq[i] are f32 values. |position| times the
  * largest frequency stays below 2^51 radians.

@@ -64,6 +64,17 @@ RV void KERNEL(rotate_store)(V(elem) * dst, size_t half, size_t i, size_t n, int
     }
 }
 
+/* A whole block, past the caches. */
+RV void KERNEL(rotate_stream)(V(elem) * dst, size_t half, size_t i, int to, V(block) x, V(block) y)
+{
+    if (to == RK_HALF) {
+        V(stream)(dst + i, x);
+        V(stream)(dst + half + i, y);
+    } else {
+        V(stream2)(dst + 2 * i, x, y);
+    }
+}
+
 RV void KERNEL(rotate_step)(const V(elem) * src, size_t src_half, V(elem) * dst, size_t dst_half,
                             size_t i, size_t n, V(block) c, V(block) s, int from, int to, int arith)
 {
@@ -80,7 +91,7 @@ RV void KERNEL(rotate_step)(const V(elem) * src, size_t src_half, V(elem) * dst,
  */
 RV void KERNEL(rotate_group)(const V(elem) * src, V(elem) * dst, size_t half, size_t i,
                              size_t blocks, const V(block) * c, const V(block) * s, int pairing,
-                             int arith)
+                             int arith, int stream)
 {
     const size_t width = V(WIDTH);
     V(block) x[V(TOGETHER)], y[V(TOGETHER)];
@@ -101,21 +112,28 @@ RV void KERNEL(rotate_group)(const V(elem) * src, V(elem) * dst, size_t half, si
     for (size_t b = 0; b < blocks; b++)
         KERNEL(rotate_pair)(&x[b], &y[b], c[b], s[b], pairing, pairing, arith);
     RV_UNROLL
-    for (size_t b = 0; b < blocks; b++, rv_order())
-        KERNEL(rotate_store)(dst, half, i + b * width, width, pairing, x[b], y[b]);
+    for (size_t b = 0; b < blocks; b++, rv_order()) {
+        if (stream)
+            KERNEL(rotate_stream)(dst, half, i + b * width, pairing, x[b], y[b]);
+        else
+            KERNEL(rotate_store)(dst, half, i + b * width, width, pairing, x[b], y[b]);
+    }
 }
 
 /* All whole blocks of a head. */
 RV void KERNEL(rotate_groups)(const V(elem) * src, V(elem) * dst, size_t half, size_t blocks,
-                              const V(block) * c, const V(block) * s, int pairing, int arith)
+                              const V(block) * c, const V(block) * s, int pairing, int arith,
+                              int stream)
 {
     const size_t width = V(WIDTH), rest = blocks % V(TOGETHER);
     RV_UNROLL
     for (size_t b = 0; b + V(TOGETHER) <= blocks; b += V(TOGETHER))
-        KERNEL(rotate_group)(src, dst, half, b * width, V(TOGETHER), c + b, s + b, pairing, arith);
+        KERNEL(rotate_group)
+    (src, dst, half, b * width, V(TOGETHER), c + b, s + b, pairing, arith, stream);
     if (rest != 0) {
         const size_t b = blocks - rest;
-        KERNEL(rotate_group)(src, dst, half, b * width, rest, c + b, s + b, pairing, arith);
+        KERNEL(rotate_group)
+        (src, dst, half, b * width, rest, c + b, s + b, pairing, arith, stream);
     }
 }
 
@@ -127,11 +145,12 @@ RV V(block) KERNEL(rotate_row)(const V(real) * row, size_t n, int from)
 
 /*
  * The heads of one token; blocks whole blocks and `tail` more pairs of each.  `fixed` says that both are
- * constants and that x and y stand `pairs` apart: the row then lives in registers.
+ * constants and that x and y stand `pairs` apart: the row then lives in registers.  `stream` needs it, and
+ * tail = 0.
  */
 RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, const char *src_head, char *dst_head,
                              const V(real) * cos_row, const V(real) * sin_row, size_t blocks,
-                             size_t tail, int from, int to, int arith, int fixed)
+                             size_t tail, int from, int to, int arith, int fixed, int stream)
 {
     const size_t width = V(WIDTH), pairs = blocks * width + tail;
     V(block) c[RK_MAX_PAIRS / V(WIDTH) + 1], s[RK_MAX_PAIRS / V(WIDTH) + 1];
@@ -156,7 +175,7 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, const char *src_h
             for (size_t at = 0; at < span; at += 64)
                 rv_prefetch(src_head, ahead + (ptrdiff_t)at);
         if (fixed)
-            KERNEL(rotate_groups)(src, dst, half_in, blocks, c, s, from, arith);
+            KERNEL(rotate_groups)(src, dst, half_in, blocks, c, s, from, arith, stream);
         for (size_t b = fixed ? blocks : 0; b < blocks; b++) {
             const size_t i = b * width;
             KERNEL(rotate_step)(src, half_in, dst, half_out, i, width, c[b], s[b], from, to, arith);
@@ -172,7 +191,7 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, const char *src_h
 }
 
 RV void KERNEL(rotate_tokens)(const struct rope_rotate_args *a, size_t blocks, size_t tail,
-                              int from, int to, int arith, int fixed)
+                              int from, int to, int arith, int fixed, int stream)
 {
     const char *src = a->src, *cos_row = a->cos, *sin_row = a->sin;
     char *dst = a->dst;
@@ -180,7 +199,7 @@ RV void KERNEL(rotate_tokens)(const struct rope_rotate_args *a, size_t blocks, s
     for (size_t tokens = a->tokens; tokens != 0; tokens--) {
         KERNEL(rotate_heads)
         (a, src, dst, (const void *)cos_row, (const void *)sin_row, blocks, tail, from, to, arith,
-         fixed);
+         fixed, stream);
         src += a->src_step;
         dst += a->dst_step;
         cos_row += a->row_step;
@@ -193,46 +212,75 @@ RV void KERNEL(rotate_tokens)(const struct rope_rotate_args *a, size_t blocks, s
  * set.  Each is a function of its own, called by way of a table: inlined into one, they take registers
  * from each other, and a stride that lives in a vector register costs a fifth of the speed.
  */
-RV void KERNEL(rotate_quarters)(const struct rope_rotate_args *a, size_t quarters, int pairing)
+RV void KERNEL(rotate_quarters)(const struct rope_rotate_args *a, size_t quarters, int pairing,
+                                int stream)
 {
     const size_t width = V(WIDTH);
     if (width > 2 && quarters * width / 4 <= RK_MAX_PAIRS)
         KERNEL(rotate_tokens)
-    (a, quarters / 4, quarters % 4 * width / 4, pairing, pairing, RK_FUSED, 1);
+    (a, quarters / 4, quarters % 4 * width / 4, pairing, pairing, RK_FUSED, 1, stream);
 }
-#define QUARTERS(one)                                                                       \
-    one(2) one(3) one(4) one(5) one(6) one(7) one(8) one(9) one(10) one(12) one(14) one(16) \
-        one(18) one(20) one(24) one(28) one(32) one(40) one(48) one(64)
-#define FIXED(quarters)                                                                \
-    static void KERNEL(fixed_half_##quarters)(const struct rope_rotate_args *a)        \
-    {                                                                                  \
-        KERNEL(rotate_quarters)(a, quarters, RK_HALF);                                 \
-    }                                                                                  \
-    static void KERNEL(fixed_interleaved_##quarters)(const struct rope_rotate_args *a) \
-    {                                                                                  \
-        KERNEL(rotate_quarters)(a, quarters, RK_INTERLEAVED);                          \
+#define WHOLES(one) \
+    one(4) one(8) one(12) one(16) one(20) one(24) one(28) one(32) one(40) one(48) one(64)
+#define PARTS(one) one(2) one(3) one(5) one(6) one(7) one(9) one(10) one(14) one(18)
+#ifdef RV_STREAMS
+#define STREAMED WHOLES
+#else
+#define STREAMED(one)
+#endif
+#define FIXED(way, pairing, stream, quarters)                                      \
+    static void KERNEL(fixed_##way##_##quarters)(const struct rope_rotate_args *a) \
+    {                                                                              \
+        KERNEL(rotate_quarters)(a, quarters, pairing, stream);                     \
     }
-#define FIXED_HALF(quarters)        [quarters] = KERNEL(fixed_half_##quarters),
-#define FIXED_INTERLEAVED(quarters) [quarters] = KERNEL(fixed_interleaved_##quarters),
-QUARTERS(FIXED)
-static rope_rotate_fn *const KERNEL(fixed)[2][65] = {
-    [RK_HALF] = {QUARTERS(FIXED_HALF)},
-    [RK_INTERLEAVED] = {QUARTERS(FIXED_INTERLEAVED)},
+#define FIXED_HALF(quarters)           FIXED(half, RK_HALF, 0, quarters)
+#define FIXED_INTERLEAVED(quarters)    FIXED(interleaved, RK_INTERLEAVED, 0, quarters)
+#define STREAMED_HALF(quarters)        FIXED(half_streamed, RK_HALF, 1, quarters)
+#define STREAMED_INTERLEAVED(quarters) FIXED(interleaved_streamed, RK_INTERLEAVED, 1, quarters)
+#define IS_HALF(quarters)              [quarters] = KERNEL(fixed_half_##quarters),
+#define IS_INTERLEAVED(quarters)       [quarters] = KERNEL(fixed_interleaved_##quarters),
+#define IS_HALF_STREAMED(quarters)     [quarters] = KERNEL(fixed_half_streamed_##quarters),
+#define IS_INTERLEAVED_STREAMED(quarters) \
+    [quarters] = KERNEL(fixed_interleaved_streamed_##quarters),
+WHOLES(FIXED_HALF)
+PARTS(FIXED_HALF)
+WHOLES(FIXED_INTERLEAVED)
+PARTS(FIXED_INTERLEAVED)
+STREAMED(STREAMED_HALF)
+STREAMED(STREAMED_INTERLEAVED)
+/* [stream][pairing][quarters] */
+static rope_rotate_fn *const KERNEL(fixed)[2][2][65] = {
+    {
+        [RK_HALF] = {WHOLES(IS_HALF) PARTS(IS_HALF)},
+        [RK_INTERLEAVED] = {WHOLES(IS_INTERLEAVED) PARTS(IS_INTERLEAVED)},
+    },
+    {
+        [RK_HALF] = {NULL, STREAMED(IS_HALF_STREAMED)},
+        [RK_INTERLEAVED] = {NULL, STREAMED(IS_INTERLEAVED_STREAMED)},
+    },
 };
-#undef QUARTERS
+#undef WHOLES
+#undef PARTS
+#undef STREAMED
 #undef FIXED
 #undef FIXED_HALF
 #undef FIXED_INTERLEAVED
+#undef STREAMED_HALF
+#undef STREAMED_INTERLEAVED
+#undef IS_HALF
+#undef IS_INTERLEAVED
+#undef IS_HALF_STREAMED
+#undef IS_INTERLEAVED_STREAMED
 
 RV void KERNEL(rotate_any)(const struct rope_rotate_args *a, int from, int to, int arith)
 {
     const size_t width = V(WIDTH), quarters = a->pairs * 4 / width;
     if (width > 2 && from == to && arith == RK_FUSED && a->pairs * 4 % width == 0 &&
         a->src_half == a->pairs && a->dst_half == a->pairs && quarters <= 64 &&
-        KERNEL(fixed)[from][quarters] != NULL)
-        KERNEL(fixed)[from][quarters](a);
+        KERNEL(fixed)[a->stream][from][quarters] != NULL)
+        KERNEL(fixed)[a->stream][from][quarters](a);
     else
-        KERNEL(rotate_tokens)(a, a->pairs / width, a->pairs % width, from, to, arith, 0);
+        KERNEL(rotate_tokens)(a, a->pairs / width, a->pairs % width, from, to, arith, 0, 0);
 }
 
 static void KERNEL(rotate_half)(const struct rope_rotate_args *a)

@@ -98,16 +98,16 @@ RV void KERNEL(rows_product)(rv_f64 *c, rv_f64 *s, rv_f64 c2, rv_f64 s2)
     *s = rv_fma_f64(s1, c2, rv_mul_f64(c1, s2));
 }
 
-/* The factors in their order. */
+/* The first factor by the product of all behind it, as in run.inc.h. */
 RV void KERNEL(rows_step)(const struct rope_rows_args *a, size_t i, size_t n, int mixed)
 {
     rv_f64 c[V(VECTORS)], s[V(VECTORS)];
     for (size_t k = 0; k < V(VECTORS); k++) {
         const size_t lanes = KERNEL(rows_lanes)(n, k), at = lanes != 0 ? i + k * RV_F64_LANES : 0;
-        KERNEL(rows_factor)(a, 0, at, lanes, mixed, &c[k], &s[k]);
-        for (size_t f = 1; f < a->factors; f++) {
-            rv_f64 c2, s2;
-            KERNEL(rows_factor)(a, f, at, lanes, mixed, &c2, &s2);
+        KERNEL(rows_factor)(a, a->factors - 1, at, lanes, mixed, &c[k], &s[k]);
+        for (size_t f = a->factors - 1; f-- > 0;) {
+            const rv_f64 c2 = c[k], s2 = s[k];
+            KERNEL(rows_factor)(a, f, at, lanes, mixed, &c[k], &s[k]);
             KERNEL(rows_product)(&c[k], &s[k], c2, s2);
         }
         KERNEL(rows_scale)(a, at, lanes, mixed, &c[k], &s[k]);

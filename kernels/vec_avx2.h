@@ -22,6 +22,7 @@ typedef __m256d rv_f64;
 #define RV_F32_LANES 8
 #define RV_F64_LANES 4
 #define RV_TOGETHER  1 /* f32 blocks that registers hold beside a row of them */
+#define RV_STREAMS   1 /* stores past the caches */
 
 /* ---- tails: an even number of bytes, without masked moves (emulators fault on their masked-off
  * lanes) ---- */
@@ -125,6 +126,11 @@ RV void rv_store2_f32(float *p, rv_f32 x, rv_f32 y, size_t n)
     if (n > 4)
         rv_store_f32(p + 8, _mm256_unpackhi_ps(x, y), 2 * n - 8);
 }
+RV void rv_stream2_f32(float *p, rv_f32 x, rv_f32 y)
+{
+    rv_stream_f32(p, _mm256_unpacklo_ps(x, y));
+    rv_stream_f32(p + 8, _mm256_unpackhi_ps(x, y));
+}
 RV rv_f32 rv_mix_f32(rv_f32 v) /* 0 1 4 5 2 3 6 7 */
 {
     return _mm256_castpd_ps(_mm256_permute4x64_pd(_mm256_castps_pd(v), 0xd8));
@@ -188,6 +194,11 @@ RV void rv_store2_f64(double *p, rv_f64 x, rv_f64 y, size_t n)
     rv_store_f64(p, _mm256_unpacklo_pd(x, y), 2 * n);
     if (n > 2)
         rv_store_f64(p + 4, _mm256_unpackhi_pd(x, y), 2 * n - 4);
+}
+RV void rv_stream2_f64(double *p, rv_f64 x, rv_f64 y)
+{
+    rv_stream_f64(p, _mm256_unpacklo_pd(x, y));
+    rv_stream_f64(p + 4, _mm256_unpackhi_pd(x, y));
 }
 RV rv_f64 rv_mix_f64(rv_f64 v) /* 0 2 1 3 */
 {
@@ -335,6 +346,12 @@ RV void rv_store2_bf16(uint16_t *p, rv_f32x2 x, rv_f32x2 y, size_t n)
     if (n > 8)
         rv_store_bytes(p + 16, rv_pack_bf16(second), 4 * n - 32);
 }
+RV void rv_stream2_bf16(uint16_t *p, rv_f32x2 x, rv_f32x2 y)
+{
+    const rv_f32x2 first = {x.a, y.a}, second = {x.b, y.b};
+    rv_stream_bf16(p, first);
+    rv_stream_bf16(p + 16, second);
+}
 RV rv_f32x2 rv_round_bf16(rv_f32x2 v)
 {
     v.a = rv_odd_bf16(rv_bits_bf16(rv_quiet_bf16(v.a)));
@@ -405,6 +422,12 @@ RV void rv_store2_f16(uint16_t *p, rv_f32x2 x, rv_f32x2 y, size_t n)
     rv_store_bytes(p, _mm256_unpacklo_epi16(first, second), 4 * n);
     if (n > 8)
         rv_store_bytes(p + 16, _mm256_unpackhi_epi16(first, second), 4 * n - 32);
+}
+RV void rv_stream2_f16(uint16_t *p, rv_f32x2 x, rv_f32x2 y)
+{
+    const __m256i first = rv_pack_f16(x), second = rv_pack_f16(y);
+    _mm256_stream_si256((void *)p, _mm256_unpacklo_epi16(first, second));
+    _mm256_stream_si256((void *)(p + 16), _mm256_unpackhi_epi16(first, second));
 }
 RV rv_f32x2 rv_round_f16(rv_f32x2 v)
 {

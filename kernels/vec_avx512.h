@@ -23,6 +23,7 @@ typedef __m512d rv_f64;
 #define RV_F32_LANES 16
 #define RV_F64_LANES 8
 #define RV_TOGETHER  4 /* f32 blocks that registers hold beside a row of them */
+#define RV_STREAMS   1 /* stores past the caches */
 
 RV size_t rv_rest(size_t n, size_t lanes) /* what n leaves behind the first vector */
 {
@@ -82,6 +83,11 @@ RV void rv_store2_f32(float *p, rv_f32 x, rv_f32 y, size_t n)
     rv_store_f32(p, _mm512_unpacklo_ps(x, y), 2 * n);
     if (n > 8)
         rv_store_f32(p + 16, _mm512_unpackhi_ps(x, y), 2 * n - 16);
+}
+RV void rv_stream2_f32(float *p, rv_f32 x, rv_f32 y)
+{
+    rv_stream_f32(p, _mm512_unpacklo_ps(x, y));
+    rv_stream_f32(p + 16, _mm512_unpackhi_ps(x, y));
 }
 RV __m512d rv_mix_f64(__m512d v) /* 0 4 1 5 2 6 3 7 */
 {
@@ -165,6 +171,11 @@ RV void rv_store2_f64(double *p, rv_f64 x, rv_f64 y, size_t n)
     rv_store_f64(p, _mm512_unpacklo_pd(x, y), 2 * n);
     if (n > 4)
         rv_store_f64(p + 8, _mm512_unpackhi_pd(x, y), 2 * n - 8);
+}
+RV void rv_stream2_f64(double *p, rv_f64 x, rv_f64 y)
+{
+    rv_stream_f64(p, _mm512_unpacklo_pd(x, y));
+    rv_stream_f64(p + 8, _mm512_unpackhi_pd(x, y));
 }
 RV rv_f64 rv_set_f64(double value)
 {
@@ -383,6 +394,12 @@ RV void rv_store2_bf16(uint16_t *p, rv_f32x2 x, rv_f32x2 y, size_t n)
     if (n > 16)
         rv_store_16(p + 32, rv_pack_bf16(second), 2 * n - 32);
 }
+RV void rv_stream2_bf16(uint16_t *p, rv_f32x2 x, rv_f32x2 y)
+{
+    const rv_f32x2 first = {x.a, y.a}, second = {x.b, y.b};
+    rv_stream_bf16(p, first);
+    rv_stream_bf16(p + 32, second);
+}
 RV rv_f32x2 rv_round_bf16(rv_f32x2 v)
 {
     v.a = rv_odd_bf16(rv_bits_bf16(rv_quiet_bf16(v.a)));
@@ -459,6 +476,12 @@ RV void rv_store2_f16(uint16_t *p, rv_f32x2 x, rv_f32x2 y, size_t n)
     rv_store_16(p, _mm512_unpacklo_epi16(first, second), 2 * n);
     if (n > 16)
         rv_store_16(p + 32, _mm512_unpackhi_epi16(first, second), 2 * n - 32);
+}
+RV void rv_stream2_f16(uint16_t *p, rv_f32x2 x, rv_f32x2 y)
+{
+    const __m512i first = rv_pack_f16(x), second = rv_pack_f16(y);
+    _mm512_stream_si512((void *)p, _mm512_unpacklo_epi16(first, second));
+    _mm512_stream_si512((void *)(p + 32), _mm512_unpackhi_epi16(first, second));
 }
 RV rv_f32x2 rv_round_f16(rv_f32x2 v)
 {

@@ -89,10 +89,6 @@ RV void rv_store_f32(float *p, rv_f32 v, size_t n)
 {
     rv_store_bytes(p, vreinterpretq_u8_f32(v), 4 * n);
 }
-RV void rv_stream_f32(float *p, rv_f32 v)
-{
-    vst1q_f32(p, v);
-}
 RV void rv_load2_f32(const float *p, rv_f32 *x, rv_f32 *y, size_t n)
 {
     const rv_f32 first = rv_load_f32(p, 2 * n);
@@ -149,10 +145,6 @@ RV rv_f64 rv_load_f64(const double *p, size_t n)
 RV void rv_store_f64(double *p, rv_f64 v, size_t n)
 {
     rv_store_bytes(p, vreinterpretq_u8_f64(v), 8 * n);
-}
-RV void rv_stream_f64(double *p, rv_f64 v)
-{
-    vst1q_f64(p, v);
 }
 RV void rv_load2_f64(const double *p, rv_f64 *x, rv_f64 *y, size_t n)
 {
@@ -294,10 +286,6 @@ RV void rv_store_bf16(uint16_t *p, rv_f32x2 v, size_t n)
 {
     rv_store_16(p, rv_pack_bf16(v), n);
 }
-RV void rv_stream_bf16(uint16_t *p, rv_f32x2 v)
-{
-    rv_store_16(p, rv_pack_bf16(v), 8);
-}
 RV void rv_load2_bf16(const uint16_t *p, rv_f32x2 *x, rv_f32x2 *y, size_t n)
 {
     const uint16x8_t first = rv_load_16(p, 2 * n);
@@ -358,10 +346,6 @@ RV rv_f32x2 rv_load_f16(const uint16_t *p, size_t n)
 RV void rv_store_f16(uint16_t *p, rv_f32x2 v, size_t n)
 {
     rv_store_16(p, rv_pack_f16(v), n);
-}
-RV void rv_stream_f16(uint16_t *p, rv_f32x2 v)
-{
-    rv_store_16(p, rv_pack_f16(v), 8);
 }
 RV void rv_load2_f16(const uint16_t *p, rv_f32x2 *x, rv_f32x2 *y, size_t n)
 {

@@ -21,6 +21,18 @@ RV void rv_prefetch(const void *p, ptrdiff_t bytes)
 #endif
 }
 
+/* Whole vectors, and two of them as pairs, past the caches where a set can (p aligned to the vector). */
+#ifndef RV_STREAMS
+#define rv_stream_f32(p, v)      rv_store_f32(p, v, RV_F32_LANES)
+#define rv_stream_f64(p, v)      rv_store_f64(p, v, RV_F64_LANES)
+#define rv_stream_f16(p, v)      rv_store_f16(p, v, 2 * RV_F32_LANES)
+#define rv_stream_bf16(p, v)     rv_store_bf16(p, v, 2 * RV_F32_LANES)
+#define rv_stream2_f32(p, x, y)  rv_store2_f32(p, x, y, RV_F32_LANES)
+#define rv_stream2_f64(p, x, y)  rv_store2_f64(p, x, y, RV_F64_LANES)
+#define rv_stream2_f16(p, x, y)  rv_store2_f16(p, x, y, 2 * RV_F32_LANES)
+#define rv_stream2_bf16(p, x, y) rv_store2_bf16(p, x, y, 2 * RV_F32_LANES)
+#endif
+
 /* n entries of an f32 row, in natural order. */
 RV rv_f32x2 rv_loadrow_f32x2(const float *p, size_t n)
 {

@@ -6,6 +6,8 @@
  * A vector of f32 has RV_F32_LANES lanes, one of f64 RV_F64_LANES.  16-bit data come in blocks of
  * two f32 vectors (rv_f32x2, vec_pair.h).  n counts elements (pairs for load2 and store2): lanes >=
  * n are loaded as zero and not stored, and no byte beyond n elements is touched; n = 0 is allowed.
+ * stream and stream2 store whole vectors past the caches, where a set has them (RV_STREAMS); p is then
+ * aligned to the vector.
  *
  * The lanes of a block may stand in another order than in memory, where that saves shuffles:
  *   split order: of load and store;  mix order: of load2 and store2;  natural order: of loadrow and
@@ -44,10 +46,6 @@ RV void rv_store_f32(float *p, rv_f32 v, size_t n)
 {
     if (n != 0)
         *p = v;
-}
-RV void rv_stream_f32(float *p, rv_f32 v) /* all lanes, p aligned to the vector, past the caches */
-{
-    *p = v;
 }
 RV void rv_load2_f32(const float *p, rv_f32 *x, rv_f32 *y, size_t n)
 {
@@ -105,10 +103,6 @@ RV void rv_store_f64(double *p, rv_f64 v, size_t n)
 {
     if (n != 0)
         *p = v;
-}
-RV void rv_stream_f64(double *p, rv_f64 v)
-{
-    *p = v;
 }
 RV void rv_load2_f64(const double *p, rv_f64 *x, rv_f64 *y, size_t n)
 {
@@ -230,10 +224,6 @@ RV void rv_store_bf16(uint16_t *p, rv_f32x2 v, size_t n)
     if (n > 1)
         p[1] = rope_f32_to_bf16(v.b);
 }
-RV void rv_stream_bf16(uint16_t *p, rv_f32x2 v)
-{
-    rv_store_bf16(p, v, 2);
-}
 RV void rv_load2_bf16(const uint16_t *p, rv_f32x2 *x, rv_f32x2 *y, size_t n)
 {
     const rv_f32x2 first = rv_load_bf16(p, n > 0 ? 2 : 0);
@@ -282,10 +272,6 @@ RV void rv_store_f16(uint16_t *p, rv_f32x2 v, size_t n)
         p[0] = rope_f32_to_f16(v.a);
     if (n > 1)
         p[1] = rope_f32_to_f16(v.b);
-}
-RV void rv_stream_f16(uint16_t *p, rv_f32x2 v)
-{
-    rv_store_f16(p, v, 2);
 }
 RV void rv_load2_f16(const uint16_t *p, rv_f32x2 *x, rv_f32x2 *y, size_t n)
 {

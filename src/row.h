@@ -87,17 +87,6 @@ static inline struct rope_place rope_position_at(const rope_positions *positions
 void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_t first,
                    enum rope_kernel_dtype dtype, struct rope_rows_args *args);
 
-/* The rows of whole positions below this in magnitude are products of two factors. */
-static inline int64_t rope_near_end(void)
-{
-    return INT64_C(1) << (rope_level_bits[0] + rope_level_bits[1]);
-}
-
-static inline int rope_is_near(int64_t position)
-{
-    return position > -rope_near_end() && position < rope_near_end();
-}
-
 /* What all rows of a run have in common: all pairs of the plan, into the caches. */
 static inline void rope_run_start(const rope_plan *plan, void *cos_row, void *sin_row,
                                   ptrdiff_t step, double cos_scale, struct rope_run_args *run)
@@ -111,19 +100,44 @@ static inline void rope_run_start(const rope_plan *plan, void *cos_row, void *si
     run->cos_scale = cos_scale;
 }
 
-/* Sets row r of a run to that of a near position; sin_scale is that of a positive one. */
-static inline void rope_run_set(const rope_plan *plan, int64_t position, double sin_scale,
-                                struct rope_run_args *run, size_t r)
+/* The product of all factors but the first, which positions from 2^20 on share by 512. */
+struct rope_far {
+    uint32_t upper; /* the magnitude without the digit of level 0; 0: none yet */
+    double row[2 * RK_MAX_PAIRS];
+};
+
+void rope_far_make(const rope_plan *plan, uint32_t upper, struct rope_far *far);
+
+/*
+ * Sets row r of a run to that of a whole position; sin_scale is that of a positive one.  Returns 0, having set
+ * nothing, if the run must end before it: the rows before need another product.  far is NULL where there is
+ * no room for one; then all positions from 2^20 on give 0.
+ */
+static inline int rope_run_set(const rope_plan *plan, int64_t position, double sin_scale,
+                               struct rope_run_args *run, size_t r, struct rope_far *far)
 {
     const uint32_t magnitude = (uint32_t)(position < 0 ? -position : position);
     const uint32_t digit = magnitude & ((1u << rope_level_bits[0]) - 1);
+    const uint32_t upper = magnitude >> rope_level_bits[0];
+    if (upper >> rope_level_bits[1] == 0) {
+        run->coarse[r] = plan->level[1] + upper * plan->row_stride;
+    } else {
+        if (far == NULL)
+            return 0;
+        if (upper != far->upper) {
+            if (r != 0)
+                return 0;
+            rope_far_make(plan, upper, far);
+        }
+        run->coarse[r] = far->row;
+    }
     run->fine[r] = plan->level[0] + digit * plan->row_stride;
-    run->coarse[r] = plan->level[1] + (magnitude >> rope_level_bits[0]) * plan->row_stride;
     run->sin_scale[r] = sin_scale;
     if (position < 0) {
         run->sin_scale[r] = -sin_scale;
         run->unit = 0;
     }
+    return 1;
 }
 
 /*

@@ -80,6 +80,23 @@ static double angle_position(enum way way, double position)
     return way == BY_F32_ANGLE ? (double)(float)position : position;
 }
 
+void rope_far_make(const rope_plan *plan, uint32_t upper, struct rope_far *far)
+{
+    const uint32_t magnitude = upper << rope_level_bits[0];
+    struct rope_rows_args args; /* only what is read: zeroes would cost as much as the product */
+    args.cos = far->row;
+    args.sin = far->row + plan->row_stride / 2;
+    args.layout = RK_SEPARATE;
+    args.stream = 0;
+    args.pairs = plan->pairs;
+    args.cos_scale = args.sin_scale = 1.0;
+    args.mix = NULL;
+    args.factors =
+        set_factors(plan, levels_of(magnitude) & ~1u, magnitude, 0, args.table_cos, args.table_sin);
+    plan->kernels->rows[RK_F64](&args);
+    far->upper = upper;
+}
+
 /* Two factors in the separate layout are a run of one row. */
 static void make_run(const rope_plan *plan, enum rope_kernel_dtype dtype,
                      const struct rope_rows_args *args)
@@ -273,26 +290,23 @@ static rope_status check_table(const rope_plan *plan, const rope_positions *cons
     return status;
 }
 
-/* Rows from `token` on as one run, at most `most` of them; returns how many. */
+/* Rows from `token` on as one run, at most `most` of them; returns how many: 0 of a wide plan far away. */
 static size_t make_rows(const rope_plan *plan, const rope_positions *positions, size_t token,
                         size_t most, enum rope_kernel_dtype dtype,
-                        const struct rope_rows_args *args, ptrdiff_t stride)
+                        const struct rope_rows_args *args, ptrdiff_t stride, struct rope_far *far)
 {
     struct rope_run_args run;
     rope_run_start(plan, args->cos, args->sin, stride, args->cos_scale, &run);
     run.stream = args->stream;
     run.unit = args->cos_scale == 1.0 && args->sin_scale == 1.0;
     size_t rows = 0;
-    for (; rows < most && rows < RK_RUN; rows++) {
-        const int64_t position = rope_row_number_at(positions, 0, token + rows);
-        if (!rope_is_near(position))
-            break;
-        rope_run_set(plan, position, args->sin_scale, &run, rows);
-    }
-    if (rows == 0)
-        return 0;
+    while (rows < most && rows < RK_RUN &&
+           rope_run_set(plan, rope_row_number_at(positions, 0, token + rows), args->sin_scale, &run,
+                        rows, far))
+        rows++;
     run.rows = rows;
-    plan->kernels->run[dtype](&run);
+    if (rows != 0)
+        plan->kernels->run[dtype](&run);
     return rows;
 }
 
@@ -316,13 +330,16 @@ static void make_table(const rope_plan *plan, const rope_positions *const *posit
     rope_direction_scales(plan, rows->direction, &cos_scale, &sin_scale);
     const int by_runs = plan->axes == 1 && plan->angle == ROPE_ANGLE_EXACT && dtype != RK_F64 &&
                         args.layout == RK_SEPARATE && !rope_is_float(positions[0]->dtype);
+    struct rope_far far;
+    far.upper = 0;
     size_t made;
     for (size_t token = 0; token < tokens; token += made) {
         args.cos = cos_row + (ptrdiff_t)token * stride;
         args.sin = sin_row == NULL ? NULL : sin_row + (ptrdiff_t)token * stride;
         args.cos_scale = cos_scale;
         args.sin_scale = sin_scale;
-        made = by_runs ? make_rows(plan, positions[0], token, tokens - token, dtype, &args, stride)
+        made = by_runs ? make_rows(plan, positions[0], token, tokens - token, dtype, &args, stride,
+                                   pairs <= RK_MAX_PAIRS ? &far : NULL)
                        : 0;
         if (made == 0) {
             struct rope_place places[ROPE_AXES_MAX];

@@ -313,10 +313,11 @@ static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_ker
 {
     const size_t size = types[type].size;
     const size_t heads = pairs > 128 ? 1 : 1 + below(bench, pairs > 67 ? 2 : 3);
-    const size_t src_half = pairs + (below(bench, 4) == 0 ? below(bench, 5) : 0);
+    const int stream = !in_place && pairs * size % 64 == 0 && below(bench, 2) == 0;
+    const size_t src_half = pairs + (!stream && below(bench, 4) == 0 ? below(bench, 5) : 0);
     const size_t dst_half =
-        in_place ? src_half : pairs + (below(bench, 4) == 0 ? below(bench, 5) : 0);
-    const size_t gap = below(bench, 4);
+        in_place ? src_half : pairs + (!stream && below(bench, 4) == 0 ? below(bench, 5) : 0);
+    const size_t gap = stream ? 0 : below(bench, 4);
     const size_t src_step = head_elements(pairing / 2, pairs, src_half) + gap;
     const size_t dst_step = head_elements(pairing % 2, pairs, dst_half) + gap;
     const size_t src_first = below(bench, 4) == 0 ? (heads - 1) * src_step : 0;
@@ -325,7 +326,8 @@ static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_ker
                                                     : 0;
     const size_t tokens = src_first == 0 && dst_first == 0 && below(bench, 2) == 0 ? heads : 1;
     start(bench);
-    const size_t dst = add_array(bench, heads * dst_step * size, below(bench, 8) * size);
+    const size_t dst =
+        add_array(bench, heads * dst_step * size, stream ? 0 : below(bench, 8) * size);
     blank(bench);
     const unsigned char *src =
         make_heads(bench, type, pairing / 2, heads, src_step, pairs, src_half);
@@ -343,6 +345,7 @@ static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_ker
             .tokens = tokens,
             .src_step = (ptrdiff_t)(src_step * size),
             .dst_step = (ptrdiff_t)(dst_step * size),
+            .stream = stream,
             .pairs = pairs,
             .src_half = src_half,
             .dst_half = dst_half,
@@ -350,11 +353,15 @@ static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_ker
             .sin = bench->row[1],
         };
         bench->kernels[set]->rotate[arith][pairing][type](&args);
+        if (stream)
+            bench->kernels[set]->fence();
     }
     if (images_equal(bench, type, 0, difference))
         return 1;
     snprintf(difference->trial, sizeof difference->trial, "%zu heads of %zu pairs%s", heads, pairs,
-             in_place ? ", in place" : "");
+             in_place ? ", in place"
+             : stream ? ", past the caches"
+                      : "");
     return 0;
 }
 

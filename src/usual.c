@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A usual job: one batch of f32, f16 or bf16 heads, a plan of one axis whose pairs all turn, rows made from
- * whole positions below 2^20 or read from the caller's f32 rows.  Accepts only what the rules of job.c
- * accept, says nothing about what it does not, and does it a few tokens at a time: the general way costs
+ * whole positions or read from the caller's f32 rows.  Accepts only what the rules of job.c accept,
+ * says nothing about what it does not, and does it a few tokens at a time: the general way costs
  * 50 ns a call and 20 ns a token more.
  */
 #include "usual.h"
@@ -31,6 +31,7 @@ size_t rope_usual_rows(const rope_plan *plan)
 struct usual_side {
     struct rope_rotate_args args; /* of token 0; heads = 0: absent */
     size_t length;                /* bytes of a head */
+    size_t half;                  /* bytes of the x that turn of it */
     int in_place;
     uintptr_t src_low, src_high; /* all its memory, of src and of dst */
     uintptr_t dst_low, dst_high;
@@ -120,6 +121,7 @@ static inline int set_side(struct usual *usual, const rope_tensor *tensor, struc
                              (side->dst_low < side->src_high && side->src_low < side->dst_high))))
         return 0;
     side->length = (size_t)length;
+    side->half = plan->pairs * element;
     args->src = (const char *)tensor->src + offset * element;
     args->dst = (char *)tensor->dst + offset * element;
     args->heads = heads;
@@ -189,11 +191,11 @@ static inline int read_positions(const rope_positions *positions, size_t tokens,
     return (uint64_t)*low >> 62 == 0;
 }
 
-/* The same for positions whose rows have two factors. */
-static inline int read_near(const rope_positions *positions, size_t tokens, uintptr_t *low,
-                            uintptr_t *high)
+/* The same for positions that rows can be made of. */
+static inline int read_any(const rope_positions *positions, size_t tokens, uintptr_t *low,
+                           uintptr_t *high)
 {
-    const uint64_t end = (uint64_t)rope_near_end();
+    const uint64_t end = UINT64_C(1) << 31;
     return read_positions(positions, tokens, end - 1, 2 * end - 1, low, high);
 }
 
@@ -293,7 +295,7 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
     if (job->direction != ROPE_FORWARD)
         rope_direction_scales(plan, job->direction, &usual->cos_scale, &usual->sin_scale);
     uintptr_t low, high;
-    return job->positions != NULL && read_near(job->positions, usual->tokens, &low, &high) &&
+    return job->positions != NULL && read_any(job->positions, usual->tokens, &low, &high) &&
            is_untouched(usual, low, high);
 }
 
@@ -308,7 +310,7 @@ int rope_usual_table(const rope_plan *plan, const rope_positions *positions, siz
         !read_arrays(rows, plan->pairs, tokens, size, &arrays) || arrays.stride < arrays.width)
         return 0;
     uintptr_t low, high;
-    return read_near(positions, tokens, &low, &high) &&
+    return read_any(positions, tokens, &low, &high) &&
            (high <= arrays.cos_low || low >= arrays.cos_high) &&
            (high <= arrays.sin_low || low >= arrays.sin_high) &&
            (rows->layout == ROPE_ROWS_PACKED || arrays.cos_high <= arrays.sin_low ||
@@ -316,17 +318,36 @@ int rope_usual_table(const rope_plan *plan, const rope_positions *positions, siz
 }
 
 /*
- * Nothing where most of L2 holds all; 2 KiB out of L3; 4 KiB beyond.  Time over the limit on Zen 5, f32, rows
- * in turn, without and with: 10 MiB 1.03 and 0.95, 40 MiB 1.20 and 0.80, 160 MiB 1.15 and 1.00; at 320 KiB
- * the hint costs 8 %.
+ * In place: nothing where most of L2 holds all; 2 KiB out of L3; 4 KiB beyond.  Time over the limit on Zen 5,
+ * f32, rows in turn, without and with: 10 MiB 1.03 and 0.95, 40 MiB 1.20 and 0.80, 160 MiB 1.15 and 1.00; at
+ * 320 KiB the hint costs 8 %.
+ *
+ * To other memory: nothing out of L2 and L3, where the hint costs 3 to 7 %; beyond, results go past the caches.
+ * Time over the better copy on Zen 5: f32 40 MiB 1.58, with the hint; 1.39 without; 1.07 past the caches; 160
+ * MiB 1.46, 1.38, 1.05; bf16 20 MiB 1.21, 1.17, 0.92; 80 MiB 1.40, 1.40, 1.09.
  */
-ptrdiff_t rope_ahead(size_t bytes, ptrdiff_t stride)
+enum { MOST_OF_L2 = 640 << 10, MOST_OF_L3 = 24 << 20, HALF_OF_L3 = 16 << 20 };
+
+ptrdiff_t rope_ahead(const struct rope_rotate_args *args, size_t half, size_t bytes, int in_place)
 {
-    const ptrdiff_t ahead = bytes <= (size_t)640 << 10  ? 0
-                            : bytes <= (size_t)24 << 20 ? 2048
-                                                        : 4096;
-    /* of heads further apart what lies ahead is another's */
-    return stride <= ahead && stride >= -ahead ? ahead : 0;
+    if (bytes <= (size_t)(in_place ? MOST_OF_L2 : HALF_OF_L3))
+        return 0;
+    const ptrdiff_t ahead = in_place && bytes <= (size_t)MOST_OF_L3 ? 2048 : 4096;
+    /* as many bytes of heads, as they stand: head after head of a token, or token after token */
+    const ptrdiff_t heads = (ptrdiff_t)args->heads, head = 2 * (ptrdiff_t)half;
+    const int by_token = heads == 1 || args->src_stride * heads > args->src_step;
+    const ptrdiff_t width = by_token ? heads * head : head;
+    return (ahead + width - 1) / width * (by_token ? args->src_step : args->src_stride);
+}
+
+/* 1 if results go past the caches. */
+static int is_streamed(const struct usual_side *side, size_t bytes)
+{
+    const struct rope_rotate_args *args = &side->args;
+    return !side->in_place && bytes > (size_t)HALF_OF_L3 &&
+           (((uintptr_t)args->dst | (uintptr_t)args->dst_stride | (uintptr_t)args->dst_step |
+             side->half) &
+            63) == 0;
 }
 
 static void rotate(struct usual *usual, size_t tokens, const void *cos_row, const void *sin_row,
@@ -374,11 +395,16 @@ static void walk_positions(struct usual *usual, size_t token, size_t end)
     rope_run_start(plan, room, room + padded, (ptrdiff_t)(2 * padded * sizeof(float)),
                    usual->cos_scale, &run);
     const int unit = usual->cos_scale == 1.0 && usual->sin_scale == 1.0;
+    struct rope_far far;
+    far.upper = 0;
     for (; token < end; token += run.rows) {
-        run.rows = end - token < together ? end - token : together;
+        const size_t most = end - token < together ? end - token : together;
         run.unit = unit;
-        for (size_t r = 0; r < run.rows; r++)
-            rope_run_set(plan, position_of(usual->positions, token + r), usual->sin_scale, &run, r);
+        run.rows = 0;
+        while (run.rows < most &&
+               rope_run_set(plan, position_of(usual->positions, token + run.rows), usual->sin_scale,
+                            &run, run.rows, &far))
+            run.rows++;
         plan->kernels->run[RK_F32](&run);
         rotate(usual, run.rows, run.cos, run.sin, run.step);
     }
@@ -400,12 +426,16 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
     size_t bytes = 0;
     for (int s = 0; s < 2; s++)
         if (usual.sides[s].args.heads != 0)
-            bytes += usual.sides[s].args.heads * usual.sides[s].length * (end - begin);
+            bytes += 2 * usual.sides[s].half * usual.sides[s].args.heads * (end - begin);
+    int streamed = 0;
     for (int s = 0; s < 2; s++) {
-        struct rope_rotate_args *args = &usual.sides[s].args;
+        struct usual_side *side = &usual.sides[s];
+        struct rope_rotate_args *args = &side->args;
         if (args->heads == 0)
             continue;
-        args->ahead = rope_ahead(bytes, args->src_stride);
+        args->ahead = rope_ahead(args, side->half, bytes, side->in_place);
+        args->stream = is_streamed(side, bytes);
+        streamed |= args->stream;
         args->src = (const char *)args->src + (ptrdiff_t)begin * args->src_step;
         args->dst = (char *)args->dst + (ptrdiff_t)begin * args->dst_step;
     }
@@ -413,5 +443,7 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
         walk_rows(&usual, begin, end);
     else
         walk_positions(&usual, begin, end);
+    if (streamed)
+        plan->kernels->fence();
     return 1;
 }

@@ -14,14 +14,14 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
 /* Rows of the plan that are made at once; 0 if its jobs go the general way. */
 size_t rope_usual_rows(const rope_plan *plan);
 
-/* 1 if the arguments of rope_cos_sin are right, being usual: whole positions below 2^20, two-array rows. */
+/* 1 if the arguments of rope_cos_sin are right, being usual: whole positions, two-array rows. */
 int rope_usual_table(const rope_plan *plan, const rope_positions *positions, size_t tokens,
                      const rope_rows *rows);
 
 /*
- * How far ahead of a head to ask the caches for what comes, in bytes, when `bytes` are rotated and heads
- * stand `stride` apart; 0: not at all.
+ * How far ahead of a head to ask the caches for what comes, in bytes; 0: not at all.  `bytes` are rotated in
+ * all, `half` those of the x of a head; heads, src_stride and src_step of args are set.
  */
-ptrdiff_t rope_ahead(size_t bytes, ptrdiff_t stride);
+ptrdiff_t rope_ahead(const struct rope_rotate_args *args, size_t half, size_t bytes, int in_place);
 
 #endif

@@ -50,11 +50,11 @@ size_t reference_place(int interleaved, size_t pairs, size_t i, int part)
 void reference_product(enum dtype type, size_t factors, const double *c, const double *s,
                        double cos_scale, double sin_scale, double out[2])
 {
-    double cosine = c[0];
-    double sine = s[0];
-    for (size_t k = 1; k < factors; k++) {
-        const double next = fma(cosine, c[k], -(sine * s[k]));
-        sine = fma(sine, c[k], cosine * s[k]);
+    double cosine = c[factors - 1];
+    double sine = s[factors - 1];
+    for (size_t k = factors - 1; k-- > 0;) {
+        const double next = fma(c[k], cosine, -(s[k] * sine));
+        sine = fma(s[k], cosine, c[k] * sine);
         cosine = next;
     }
     out[0] = dtype_round(type, cosine * cos_scale);

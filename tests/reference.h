@@ -28,7 +28,7 @@ size_t reference_place(int interleaved, size_t pairs, size_t i, int part);
 /* ---- Rows as the product of table rows ---- */
 
 /*
- * The complex product of the factors in f64, from left to right,
+ * The complex product of the factors in f64, the last two first, then each with the one before it,
  *     c = fma(c1, c2, -(s1 s2)),  s = fma(s1, c2, c1 s2),
  * then times the scales, each rounded once to the type.
  */

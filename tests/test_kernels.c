@@ -168,7 +168,7 @@ enum { DATA_TIES = FILLS, DATA_KINDS };
 
 struct rotate_case {
     enum dtype type;
-    int arith, pairing, data, in_place, at_end;
+    int arith, pairing, data, in_place, at_end, stream;
     size_t pairs, heads;
     size_t src_half, dst_half;
     ptrdiff_t src_stride, dst_stride; /* elements */
@@ -280,6 +280,7 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
         .dst_step = (ptrdiff_t)c->dst_step * size,
         .row_step = (ptrdiff_t)(c->row_step * dtype_size(real)),
         .ahead = c->tokens > 1 ? (ptrdiff_t)rng_below(rng, 20000) : 0, /* beyond all memory */
+        .stream = c->stream,
         .pairs = c->pairs,
         .src_half = c->src_half,
         .dst_half = c->dst_half,
@@ -287,6 +288,8 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
         .sin = sin_row.data,
     };
     set->kernels->rotate[c->arith][c->pairing][type](&args);
+    if (c->stream)
+        set->kernels->fence();
 
     static const char *const pairings[] = {"half", "half to interleaved", "interleaved to half",
                                            "interleaved"};
@@ -295,10 +298,11 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
     char what[256];
     snprintf(what, sizeof what,
              "set %s, slot rotate, %s, %s, %s, pairs %zu, heads %zu, tokens %zu, strides %td %td, "
-             "halves %zu %zu, data %d%s%s",
+             "halves %zu %zu, data %d%s%s%s",
              set->name, ariths[c->arith], pairings[c->pairing], dtype_name(type), c->pairs,
              c->heads, c->tokens, c->src_stride, c->dst_stride, c->src_half, c->dst_half, c->data,
-             c->in_place ? ", in place" : "", c->at_end ? ", at end" : "");
+             c->in_place ? ", in place" : "", c->at_end ? ", at end" : "",
+             c->stream ? ", past the caches" : "");
     window_check(&dst, what);
     if (!c->in_place)
         window_check(&src, what);
@@ -370,6 +374,31 @@ static void test_misaligned(void **state)
                 c.dst_gap = 64 - offset;
                 check_rotate(set, &c, &rng);
             }
+}
+
+/* Results past the caches, wherever that may be asked for: halves of whole lines. */
+static void test_streamed(void **state)
+{
+    const struct set *set = set_of(state);
+    struct rotate_case c = {.stream = 1};
+    struct rng rng = rng_make(9);
+    for (int type = 0; type < DTYPES; type++) {
+        const size_t line = 64 / dtype_size((enum dtype)type);
+        c.type = (enum dtype)type;
+        for (c.pairs = line; c.pairs <= RK_MAX_PAIRS; c.pairs += line)
+            for (int variant = 0; variant < 2 * RK_PAIRINGS; variant++) {
+                c.pairing = variant / 2;
+                c.arith = c.pairs % 3 == 0 ? variant % RK_ARITHS : RK_FUSED;
+                c.at_end = variant % 2;
+                c.data = variant % DATA_KINDS;
+                random_shape(&c, &rng);
+                c.src_half = c.dst_half = c.pairs;
+                c.dst_stride = (ptrdiff_t)(2 * c.pairs + line * rng_below(&rng, 3));
+                c.dst_step = c.heads * (size_t)c.dst_stride + line * rng_below(&rng, 3);
+                c.dst_gap = line * rng_below(&rng, 3);
+                check_rotate(set, &c, &rng);
+            }
+    }
 }
 
 /* All values of a 16-bit type, as x and as y. */
@@ -1098,6 +1127,7 @@ int main(void)
         {"complete", test_complete},
         {"rotate", test_rotate},
         {"misaligned", test_misaligned},
+        {"streamed", test_streamed},
         {"all_values", test_all_values},
         {"rows", test_rows},
         {"rows_stream", test_rows_stream},

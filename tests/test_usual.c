@@ -35,6 +35,29 @@ struct trial {
 };
 
 /* A job of the kind that runtimes bring. */
+/* Near and far, often where the digits of a position carry; a few dozen more are positions too. */
+static int64_t make_position(struct rng *rng)
+{
+    static const int64_t carries[] = {0, 512, 1 << 20, (1 << 20) + 512, 1 << 26};
+    const int64_t last = INT64_C(0x7fffffff) - 2 * LIST;
+    int64_t position = 0;
+    switch (rng_below(rng, 4)) {
+    case 0:
+        position = (int64_t)rng_below(rng, 1 << 20);
+        break;
+    case 1:
+        position = carries[rng_below(rng, 5)] - (int64_t)rng_below(rng, TOKENS);
+        break;
+    case 2:
+        position = (int64_t)rng_below(rng, (uint64_t)last);
+        break;
+    default:
+        position = last - (int64_t)rng_below(rng, 600);
+        break;
+    }
+    return rng_below(rng, 4) ? position : -position;
+}
+
 static void make_usual(struct world *world, struct rng *rng, struct trial *trial)
 {
     static const rope_dtype dtypes[] = {ROPE_F32, ROPE_F16, ROPE_BF16};
@@ -74,7 +97,7 @@ static void make_usual(struct world *world, struct rng *rng, struct trial *trial
         break;
     }
     trial->job.positions = &trial->positions;
-    trial->positions.start = (int64_t)rng_below(rng, 1 << 20) - 1000;
+    trial->positions.start = make_position(rng);
     for (size_t t = 0; t < 2 * LIST; t++)
         world->i64[t] = world->i32[t] = (int32_t)rng_below(rng, ROWS);
     if (rng_below(rng, 2)) {
@@ -97,6 +120,13 @@ static void make_usual(struct world *world, struct rng *rng, struct trial *trial
             trial->job.positions = NULL;
     } else {
         trial->job.direction = (rope_direction)rng_below(rng, 4);
+        if (rng_below(rng, 2)) {
+            const int64_t first = make_position(rng);
+            for (size_t t = 0; t < 2 * LIST; t++)
+                world->i64[t] = world->i32[t] =
+                    (int32_t)(rng_below(rng, 8) ? first + (int64_t)rng_below(rng, 40)
+                                                : make_position(rng));
+        }
     }
     if (rng_below(rng, 4) == 0) {
         trial->parts = 1 + rng_below(rng, 5);
@@ -359,9 +389,9 @@ static void test_is_usual(void **state)
         assert_int_equal(rope_usual_rotate(plan, &job, part, 8), 1);
     assert_int_equal(rope_usual_rotate(plan, &job, 0, 9), 0); /* in heads */
     assert_int_equal(rope_usual_rotate(plan, &job, 8, 8), 0);
-    positions.start = (1 << 20) - LONG;
+    positions.start = INT64_C(0x7fffffff) - (LONG - 1);
     assert_int_equal(rope_usual_rotate(plan, &job, 0, 1), 1);
-    positions.start++; /* needs a third factor */
+    positions.start++; /* 2^31 is no position */
     assert_int_equal(rope_usual_rotate(plan, &job, 0, 1), 0);
     positions.start = -LONG; /* a shift of cached keys */
     job.direction = ROPE_SHIFT;
@@ -376,12 +406,46 @@ static void test_is_usual(void **state)
     free(world);
 }
 
+/* Results past the caches: a large job to other memory, and the same in place. */
+static void test_streamed(void **state)
+{
+    (void)state;
+    enum { HEADS = 8, KEYS = 2, DIM = 128, MANY = 4200 };
+    const size_t q_bytes = (size_t)MANY * HEADS * DIM * 4, k_bytes = (size_t)MANY * KEYS * DIM * 4;
+    struct rng rng = rng_make(4);
+    char *from = aligned_alloc(64, q_bytes + k_bytes), *to = aligned_alloc(64, q_bytes + k_bytes);
+    assert_non_null(from);
+    assert_non_null(to);
+    for (int pairing = 0; pairing < 2; pairing++) {
+        rope_spec spec = spec_default(DIM, 10000);
+        spec.pairing = pairing == 0 ? ROPE_HALF : ROPE_INTERLEAVED;
+        rope_plan *plan = plan_from(spec);
+        rope_positions positions = ROPE_POSITIONS_INIT;
+        rope_tensor q = ROPE_TENSOR_INIT, k = ROPE_TENSOR_INIT;
+        rope_job job = ROPE_JOB_INIT;
+        for (size_t i = 0; i < (q_bytes + k_bytes) / 4; i++)
+            ((float *)from)[i] = (float)rng_real(&rng, 2.0);
+        q.dtype = k.dtype = ROPE_F32, q.heads = HEADS, k.heads = KEYS;
+        q.src = from, q.dst = to;
+        k.src = from + q_bytes, k.dst = to + q_bytes;
+        job.q = &q, job.k = &k, job.tokens = MANY, job.positions = &positions;
+        assert_int_equal(rope_rotate(plan, &job), ROPE_OK);
+        q.dst = from, k.dst = from + q_bytes;
+        assert_int_equal(rope_rotate(plan, &job), ROPE_OK);
+        assert_memory_equal(from, to, q_bytes + k_bytes);
+        rope_plan_destroy(plan);
+    }
+    free(from);
+    free(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_against_general),
         cmocka_unit_test(test_tables),
         cmocka_unit_test(test_is_usual),
+        cmocka_unit_test(test_streamed),
     };
     return cmocka_run_group_tests_name("usual", tests, NULL, NULL);
 }

@@ -164,6 +164,9 @@ static void rotate(struct input *input)
     rotation.dst = target->address;
     rotation.cos = arrays[C].address;
     rotation.sin = arrays[D].address;
+    rotation.stream = (((uintptr_t)rotation.dst | (uintptr_t)rotation.dst_stride |
+                        (uintptr_t)rotation.dst_step | rotation.pairs * element) &
+                       63) == 0;
     expect_rotation(&arrays[A], target, arith);
     const int pairing = 2 * is_interleaved[0] + is_interleaved[1];
     for (size_t k = 0; set_at(k) != NULL; k++) {
