@@ -87,6 +87,9 @@ static inline struct rope_place rope_position_at(const rope_positions *positions
 void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_t first,
                    enum rope_kernel_dtype dtype, struct rope_rows_args *args);
 
+/* 1 if so large a table goes past the caches; its rows then start on, and fill, whole lines of 64 bytes. */
+int rope_rows_can_stream(const rope_rows *rows, size_t pairs, size_t tokens);
+
 /* What all rows of a run have in common: all pairs of the plan, into the caches. */
 static inline void rope_run_start(const rope_plan *plan, void *cos_row, void *sin_row,
                                   ptrdiff_t step, double cos_scale, struct rope_run_args *run)
@@ -110,8 +113,7 @@ void rope_far_make(const rope_plan *plan, uint32_t upper, struct rope_far *far);
 
 /*
  * Sets row r of a run to that of a whole position; sin_scale is that of a positive one.  Returns 0, having set
- * nothing, if the run must end before it: the rows before need another product.  far is NULL where there is
- * no room for one; then all positions from 2^20 on give 0.
+ * nothing, if the run must end before it: the rows before need another product.
  */
 static inline int rope_run_set(const rope_plan *plan, int64_t position, double sin_scale,
                                struct rope_run_args *run, size_t r, struct rope_far *far)
@@ -122,8 +124,6 @@ static inline int rope_run_set(const rope_plan *plan, int64_t position, double s
     if (upper >> rope_level_bits[1] == 0) {
         run->coarse[r] = plan->level[1] + upper * plan->row_stride;
     } else {
-        if (far == NULL)
-            return 0;
         if (upper != far->upper) {
             if (r != 0)
                 return 0;

@@ -241,8 +241,7 @@ rope_status rope_rows_region(const rope_rows *rows, size_t pairs, size_t batch, 
  */
 static const size_t stream_bytes = (size_t)16 << 20;
 
-/* Streaming needs rows that start on, and fill, whole lines of 64 bytes. */
-static int can_stream(const rope_rows *rows, size_t pairs, size_t tokens)
+int rope_rows_can_stream(const rope_rows *rows, size_t pairs, size_t tokens)
 {
     const size_t size = rope_dtype_size(rows->dtype);
     const size_t stride = (size_t)rope_rows_stride(rows, pairs) * size;
@@ -290,26 +289,6 @@ static rope_status check_table(const rope_plan *plan, const rope_positions *cons
     return status;
 }
 
-/* Rows from `token` on as one run, at most `most` of them; returns how many: 0 of a wide plan far away. */
-static size_t make_rows(const rope_plan *plan, const rope_positions *positions, size_t token,
-                        size_t most, enum rope_kernel_dtype dtype,
-                        const struct rope_rows_args *args, ptrdiff_t stride, struct rope_far *far)
-{
-    struct rope_run_args run;
-    rope_run_start(plan, args->cos, args->sin, stride, args->cos_scale, &run);
-    run.stream = args->stream;
-    run.unit = args->cos_scale == 1.0 && args->sin_scale == 1.0;
-    size_t rows = 0;
-    while (rows < most && rows < RK_RUN &&
-           rope_run_set(plan, rope_row_number_at(positions, 0, token + rows), args->sin_scale, &run,
-                        rows, far))
-        rows++;
-    run.rows = rows;
-    if (rows != 0)
-        plan->kernels->run[dtype](&run);
-    return rows;
-}
-
 static void make_table(const rope_plan *plan, const rope_positions *const *positions, size_t tokens,
                        const rope_rows *rows)
 {
@@ -323,31 +302,20 @@ static void make_table(const rope_plan *plan, const rope_positions *const *posit
     char *sin_row = rows->layout == ROPE_ROWS_PACKED ? cos_row + pairs * size : rows->sin;
     struct rope_rows_args args;
     args.layout = layouts[rows->layout];
-    args.stream = can_stream(rows, pairs, tokens);
+    args.stream = rope_rows_can_stream(rows, pairs, tokens);
     args.dup = pairs;
     args.pairs = pairs;
     double cos_scale, sin_scale;
     rope_direction_scales(plan, rows->direction, &cos_scale, &sin_scale);
-    const int by_runs = plan->axes == 1 && plan->angle == ROPE_ANGLE_EXACT && dtype != RK_F64 &&
-                        args.layout == RK_SEPARATE && !rope_is_float(positions[0]->dtype);
-    struct rope_far far;
-    far.upper = 0;
-    size_t made;
-    for (size_t token = 0; token < tokens; token += made) {
+    for (size_t token = 0; token < tokens; token++) {
+        struct rope_place places[ROPE_AXES_MAX];
+        for (size_t axis = 0; axis < plan->axes; axis++)
+            places[axis] = rope_position_at(positions[axis], 0, token);
         args.cos = cos_row + (ptrdiff_t)token * stride;
         args.sin = sin_row == NULL ? NULL : sin_row + (ptrdiff_t)token * stride;
         args.cos_scale = cos_scale;
         args.sin_scale = sin_scale;
-        made = by_runs ? make_rows(plan, positions[0], token, tokens - token, dtype, &args, stride,
-                                   pairs <= RK_MAX_PAIRS ? &far : NULL)
-                       : 0;
-        if (made == 0) {
-            struct rope_place places[ROPE_AXES_MAX];
-            for (size_t axis = 0; axis < plan->axes; axis++)
-                places[axis] = rope_position_at(positions[axis], 0, token);
-            rope_row_make(plan, places, 0, dtype, &args);
-            made = 1;
-        }
+        rope_row_make(plan, places, 0, dtype, &args);
     }
     if (args.stream)
         plan->kernels->fence();
@@ -359,10 +327,8 @@ rope_status rope_cos_sin(const rope_plan *plan, const rope_positions *given_posi
     if (given_rows == NULL)
         return ROPE_ERR_NULL;
     if (plan != NULL && given_positions != NULL &&
-        rope_usual_table(plan, given_positions, tokens, given_rows)) {
-        make_table(plan, &given_positions, tokens, given_rows);
+        rope_usual_table(plan, given_positions, tokens, given_rows))
         return ROPE_OK;
-    }
     rope_rows rows_room;
     rope_positions positions_room[ROPE_AXES_MAX];
     const rope_positions *positions[ROPE_AXES_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A usual job: one batch of f32, f16 or bf16 heads, a plan of one axis whose pairs all turn, rows made from
- * whole positions or read from the caller's f32 rows.  Accepts only what the rules of job.c accept,
+ * A usual job: one batch of f32, f16 or bf16 heads, a plan whose pairs all turn, rows made from whole
+ * positions or read from the caller's f32 rows.  Accepts only what the rules of job.c accept,
  * says nothing about what it does not, and does it a few tokens at a time: the general way costs
  * 50 ns a call and 20 ns a token more.
  */
@@ -19,8 +19,7 @@ static size_t padded_pairs(const rope_plan *plan)
 
 size_t rope_usual_rows(const rope_plan *plan)
 {
-    if (sizeof(size_t) < 8 || !rope_is_small(plan->head_dim) || plan->axes != 1 ||
-        plan->angle != ROPE_ANGLE_EXACT || plan->xpos_base != 0.0 ||
+    if (sizeof(size_t) < 8 || !rope_is_small(plan->head_dim) || plan->xpos_base != 0.0 ||
         plan->chunk_pairs != plan->pairs || plan->pairs > RK_MAX_PAIRS || plan->run_count != 1 ||
         plan->runs[1] - plan->runs[0] != plan->pairs)
         return 0;
@@ -191,9 +190,9 @@ static inline int read_positions(const rope_positions *positions, size_t tokens,
     return (uint64_t)*low >> 62 == 0;
 }
 
-/* The same for positions that rows can be made of. */
-static inline int read_any(const rope_positions *positions, size_t tokens, uintptr_t *low,
-                           uintptr_t *high)
+/* The same for one axis of the positions that rows can be made of. */
+static inline int read_axis(const rope_positions *positions, size_t tokens, uintptr_t *low,
+                            uintptr_t *high)
 {
     const uint64_t end = UINT64_C(1) << 31;
     return read_positions(positions, tokens, end - 1, 2 * end - 1, low, high);
@@ -241,7 +240,8 @@ static int set_rows(struct usual *usual)
     if (usual->positions == NULL)
         return usual->tokens <= rows->count;
     uintptr_t low, high;
-    return read_positions(usual->positions, usual->tokens, 0, rows->count, &low, &high) &&
+    return usual->plan->axes == 1 &&
+           read_positions(usual->positions, usual->tokens, 0, rows->count, &low, &high) &&
            is_untouched(usual, low, high);
 }
 
@@ -294,27 +294,15 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
     usual->cos_scale = usual->sin_scale = plan->resolved.attention_factor;
     if (job->direction != ROPE_FORWARD)
         rope_direction_scales(plan, job->direction, &usual->cos_scale, &usual->sin_scale);
-    uintptr_t low, high;
-    return job->positions != NULL && read_any(job->positions, usual->tokens, &low, &high) &&
-           is_untouched(usual, low, high);
-}
-
-int rope_usual_table(const rope_plan *plan, const rope_positions *positions, size_t tokens,
-                     const rope_rows *rows)
-{
-    if (plan->rows_at_once == 0 || !rope_is_small(tokens - 1) || rows->struct_size != sizeof *rows)
+    if (job->positions == NULL)
         return 0;
-    const size_t size = rope_dtype_size(rows->dtype);
-    struct arrays arrays;
-    if (size == 0 || (unsigned)rows->direction > ROPE_SHIFT || tokens > rows->count ||
-        !read_arrays(rows, plan->pairs, tokens, size, &arrays) || arrays.stride < arrays.width)
-        return 0;
-    uintptr_t low, high;
-    return read_any(positions, tokens, &low, &high) &&
-           (high <= arrays.cos_low || low >= arrays.cos_high) &&
-           (high <= arrays.sin_low || low >= arrays.sin_high) &&
-           (rows->layout == ROPE_ROWS_PACKED || arrays.cos_high <= arrays.sin_low ||
-            arrays.sin_high <= arrays.cos_low);
+    for (size_t axis = 0; axis < plan->axes; axis++) {
+        uintptr_t low, high;
+        if (!read_axis(&job->positions[axis], usual->tokens, &low, &high) ||
+            !is_untouched(usual, low, high))
+            return 0;
+    }
+    return 1;
 }
 
 /*
@@ -385,28 +373,64 @@ static void walk_rows(struct usual *usual, size_t token, size_t end)
     }
 }
 
+/* Positions of several axes, or angles in f32. */
+static void walk_places(struct usual *usual, size_t token, size_t end)
+{
+    _Alignas(64) float room[ROOM];
+    const rope_plan *plan = usual->plan;
+    const size_t padded = padded_pairs(plan), together = plan->rows_at_once;
+    struct rope_rows_args args;
+    args.layout = RK_SEPARATE;
+    args.stream = 0;
+    args.pairs = plan->pairs;
+    size_t rows;
+    for (; token < end; token += rows) {
+        rows = end - token < together ? end - token : together;
+        for (size_t r = 0; r < rows; r++) {
+            struct rope_place places[ROPE_AXES_MAX];
+            for (size_t axis = 0; axis < plan->axes; axis++)
+                places[axis] = rope_position_at(&usual->positions[axis], 0, token + r);
+            args.cos = room + 2 * padded * r;
+            args.sin = room + 2 * padded * r + padded;
+            args.cos_scale = usual->cos_scale;
+            args.sin_scale = usual->sin_scale;
+            rope_row_make(plan, places, 0, RK_F32, &args);
+        }
+        rotate(usual, rows, room, room + padded, (ptrdiff_t)(2 * padded * sizeof(float)));
+    }
+}
+
+/* Rows from `token` on into run->cos and run->sin, at most `most` of them; returns how many. */
+static inline size_t make_rows(const rope_plan *plan, const rope_positions *positions, size_t token,
+                               size_t most, enum rope_kernel_dtype dtype, double sin_scale,
+                               struct rope_run_args *run, struct rope_far *far)
+{
+    run->unit = run->cos_scale == 1.0 && sin_scale == 1.0;
+    size_t rows = 0;
+    while (rows < most &&
+           rope_run_set(plan, position_of(positions, token + rows), sin_scale, run, rows, far))
+        rows++;
+    run->rows = rows;
+    plan->kernels->run[dtype](run);
+    return rows;
+}
+
 static void walk_positions(struct usual *usual, size_t token, size_t end)
 {
     _Alignas(64) float room[ROOM];
     const rope_plan *plan = usual->plan;
-    const size_t padded = padded_pairs(plan);
-    const size_t together = plan->rows_at_once;
+    const size_t padded = padded_pairs(plan), together = plan->rows_at_once;
+    struct rope_far far;
+    far.upper = 0;
     struct rope_run_args run;
     rope_run_start(plan, room, room + padded, (ptrdiff_t)(2 * padded * sizeof(float)),
                    usual->cos_scale, &run);
-    const int unit = usual->cos_scale == 1.0 && usual->sin_scale == 1.0;
-    struct rope_far far;
-    far.upper = 0;
-    for (; token < end; token += run.rows) {
-        const size_t most = end - token < together ? end - token : together;
-        run.unit = unit;
-        run.rows = 0;
-        while (run.rows < most &&
-               rope_run_set(plan, position_of(usual->positions, token + run.rows), usual->sin_scale,
-                            &run, run.rows, &far))
-            run.rows++;
-        plan->kernels->run[RK_F32](&run);
-        rotate(usual, run.rows, run.cos, run.sin, run.step);
+    size_t rows;
+    for (; token < end; token += rows) {
+        rows = make_rows(plan, usual->positions, token,
+                         end - token < together ? end - token : together, RK_F32, usual->sin_scale,
+                         &run, &far);
+        rotate(usual, rows, run.cos, run.sin, run.step);
     }
 }
 
@@ -427,23 +451,66 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
     for (int s = 0; s < 2; s++)
         if (usual.sides[s].args.heads != 0)
             bytes += 2 * usual.sides[s].half * usual.sides[s].args.heads * (end - begin);
+    const int is_large = bytes > (size_t)MOST_OF_L2; /* else nothing of this is worth its calls */
     int streamed = 0;
     for (int s = 0; s < 2; s++) {
         struct usual_side *side = &usual.sides[s];
         struct rope_rotate_args *args = &side->args;
         if (args->heads == 0)
             continue;
-        args->ahead = rope_ahead(args, side->half, bytes, side->in_place);
-        args->stream = is_streamed(side, bytes);
+        args->ahead = is_large ? rope_ahead(args, side->half, bytes, side->in_place) : 0;
+        args->stream = is_large && is_streamed(side, bytes);
         streamed |= args->stream;
         args->src = (const char *)args->src + (ptrdiff_t)begin * args->src_step;
         args->dst = (char *)args->dst + (ptrdiff_t)begin * args->dst_step;
     }
-    if (usual.rows != NULL)
-        walk_rows(&usual, begin, end);
-    else
-        walk_positions(&usual, begin, end);
+    /* by address: inlined, the room of one on the stack would be asked of all */
+    void (*const walk)(struct usual *, size_t, size_t) =
+        usual.rows != NULL                                   ? walk_rows
+        : plan->axes == 1 && plan->angle == ROPE_ANGLE_EXACT ? walk_positions
+                                                             : walk_places;
+    walk(&usual, begin, end);
     if (streamed)
+        plan->kernels->fence();
+    return 1;
+}
+
+int rope_usual_table(const rope_plan *plan, const rope_positions *positions, size_t tokens,
+                     const rope_rows *rows)
+{
+    const size_t size = rope_dtype_size(rows->dtype), pairs = plan->pairs;
+    struct arrays arrays;
+    uintptr_t low, high;
+    if (sizeof(size_t) < 8 || plan->axes != 1 || plan->angle != ROPE_ANGLE_EXACT ||
+        pairs > RK_MAX_PAIRS || !rope_is_small(tokens - 1) || rows->struct_size != sizeof *rows ||
+        rows->dtype == ROPE_F64 || size == 0 || (unsigned)rows->direction > ROPE_SHIFT ||
+        tokens > rows->count || !read_arrays(rows, pairs, tokens, size, &arrays) ||
+        arrays.stride < arrays.width || !read_axis(positions, tokens, &low, &high) ||
+        (high > arrays.cos_low && low < arrays.cos_high) ||
+        (high > arrays.sin_low && low < arrays.sin_high) ||
+        (rows->layout != ROPE_ROWS_PACKED && arrays.cos_high > arrays.sin_low &&
+         arrays.sin_high > arrays.cos_low))
+        return 0;
+
+    char *const cos_row = rows->cos;
+    char *const sin_row = rows->layout == ROPE_ROWS_PACKED ? cos_row + pairs * size : rows->sin;
+    const enum rope_kernel_dtype dtype = rope_kernel_dtype_of(rows->dtype);
+    double cos_scale = plan->resolved.attention_factor, sin_scale = cos_scale;
+    if (rows->direction != ROPE_FORWARD)
+        rope_direction_scales(plan, rows->direction, &cos_scale, &sin_scale);
+    struct rope_far far;
+    far.upper = 0;
+    struct rope_run_args run;
+    rope_run_start(plan, cos_row, sin_row, (ptrdiff_t)(arrays.stride * size), cos_scale, &run);
+    run.stream = rope_rows_can_stream(rows, pairs, tokens);
+    size_t made;
+    for (size_t token = 0; token < tokens; token += made) {
+        run.cos = cos_row + (ptrdiff_t)token * run.step;
+        run.sin = sin_row + (ptrdiff_t)token * run.step;
+        made = make_rows(plan, positions, token, tokens - token < RK_RUN ? tokens - token : RK_RUN,
+                         dtype, sin_scale, &run, &far);
+    }
+    if (run.stream)
         plan->kernels->fence();
     return 1;
 }

@@ -14,7 +14,10 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
 /* Rows of the plan that are made at once; 0 if its jobs go the general way. */
 size_t rope_usual_rows(const rope_plan *plan);
 
-/* 1 if the arguments of rope_cos_sin are right, being usual: whole positions, two-array rows. */
+/*
+ * Does rope_cos_sin and returns 1, or returns 0 without having touched anything: one axis, whole positions, f32,
+ * f16 or bf16 rows in the two layouts that keep cosines and sines together.
+ */
 int rope_usual_table(const rope_plan *plan, const rope_positions *positions, size_t tokens,
                      const rope_rows *rows);
 

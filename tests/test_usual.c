@@ -17,7 +17,15 @@
 
 #include <cmocka.h>
 
-enum { HEAD_DIM = 8, TOKENS = 12, BYTES = 1 << 16, ROWS = 64, MARGIN = 4096, LIST = 1024 };
+enum {
+    AXES = 3,
+    HEAD_DIM = 8,
+    TOKENS = 12,
+    BYTES = 1 << 16,
+    ROWS = 64,
+    MARGIN = 4096,
+    LIST = 1024
+};
 
 /* Everything that a job refers to, in one block, so that it can be compared whole. */
 struct world {
@@ -28,13 +36,12 @@ struct world {
 
 struct trial {
     rope_tensor q, k;
-    rope_positions positions;
+    rope_positions positions[AXES];
     rope_rows rows;
     rope_job job;
     size_t part, parts;
 };
 
-/* A job of the kind that runtimes bring. */
 /* Near and far, often where the digits of a position carry; a few dozen more are positions too. */
 static int64_t make_position(struct rng *rng)
 {
@@ -58,6 +65,7 @@ static int64_t make_position(struct rng *rng)
     return rng_below(rng, 4) ? position : -position;
 }
 
+/* A job of the kind that runtimes bring. */
 static void make_usual(struct world *world, struct rng *rng, struct trial *trial)
 {
     static const rope_dtype dtypes[] = {ROPE_F32, ROPE_F16, ROPE_BF16};
@@ -66,7 +74,8 @@ static void make_usual(struct world *world, struct rng *rng, struct trial *trial
     const rope_rows rows = ROPE_ROWS_INIT;
     const rope_job job = ROPE_JOB_INIT;
     trial->q = trial->k = tensor;
-    trial->positions = positions;
+    for (int axis = 0; axis < AXES; axis++)
+        trial->positions[axis] = positions;
     trial->rows = rows;
     trial->job = job;
     trial->part = 0, trial->parts = 1;
@@ -96,22 +105,22 @@ static void make_usual(struct world *world, struct rng *rng, struct trial *trial
     default:
         break;
     }
-    trial->job.positions = &trial->positions;
-    trial->positions.start = make_position(rng);
+    trial->job.positions = trial->positions;
+    trial->positions[0].start = make_position(rng);
     for (size_t t = 0; t < 2 * LIST; t++)
         world->i64[t] = world->i32[t] = (int32_t)rng_below(rng, ROWS);
     if (rng_below(rng, 2)) {
-        trial->positions.start = 0;
-        trial->positions.dtype = rng_below(rng, 2) ? ROPE_I32 : ROPE_I64;
-        trial->positions.data =
-            trial->positions.dtype == ROPE_I32 ? (void *)(world->i32 + LIST) : world->i64 + LIST;
+        trial->positions[0].start = 0;
+        trial->positions[0].dtype = rng_below(rng, 2) ? ROPE_I32 : ROPE_I64;
+        trial->positions[0].data =
+            trial->positions[0].dtype == ROPE_I32 ? (void *)(world->i32 + LIST) : world->i64 + LIST;
     }
     if (rng_below(rng, 3) == 0) {
         trial->job.rows = &trial->rows;
         trial->rows.dtype = ROPE_F32;
         trial->rows.count = ROWS;
         trial->rows.cos = world->data + 32768;
-        trial->positions.start = 0;
+        trial->positions[0].start = 0;
         if (rng_below(rng, 2)) {
             trial->rows.layout = ROPE_ROWS_SEPARATE;
             trial->rows.sin = world->data + 32768 + 24576 / 2;
@@ -146,16 +155,17 @@ static const void *move(const void *pointer, ptrdiff_t bytes)
 /* Makes one field something else: wrong, or right and rare. */
 static void spoil(struct world *world, struct rng *rng, struct trial *trial)
 {
+    rope_positions *const positions = &trial->positions[rng_below(rng, AXES)];
     static const ptrdiff_t strides[] = {0, 1, 7, 8, 9, 32, 64, -8, PTRDIFF_MAX, PTRDIFF_MIN};
-    static const int64_t positions[] = {-1,      1048575, 1048576,   -1048575,  -1048576,
-                                        1 << 30, 0,       INT64_MAX, INT64_MIN, ROWS};
+    static const int64_t values[] = {-1,      1048575, 1048576,   -1048575,  -1048576,
+                                     1 << 30, 0,       INT64_MAX, INT64_MIN, ROWS};
     rope_tensor *tensor = rng_below(rng, 2) ? &trial->q : &trial->k;
-    ptrdiff_t *const stride_fields[] = {
-        &tensor->src_stride_batch,     &tensor->src_stride_token, &tensor->src_stride_head,
-        &tensor->dst_stride_batch,     &tensor->dst_stride_token, &tensor->dst_stride_head,
-        &trial->rows.stride_row,       &trial->rows.stride_batch, &trial->positions.stride_token,
-        &trial->positions.stride_batch};
-    const int64_t position = positions[rng_below(rng, 10)];
+    ptrdiff_t *const stride_fields[] = {&tensor->src_stride_batch, &tensor->src_stride_token,
+                                        &tensor->src_stride_head,  &tensor->dst_stride_batch,
+                                        &tensor->dst_stride_token, &tensor->dst_stride_head,
+                                        &trial->rows.stride_row,   &trial->rows.stride_batch,
+                                        &positions->stride_token,  &positions->stride_batch};
+    const int64_t position = values[rng_below(rng, 10)];
     switch (rng_below(rng, 24)) {
     case 0:
         *stride_fields[rng_below(rng, 10)] = strides[rng_below(rng, 10)];
@@ -209,10 +219,10 @@ static void spoil(struct world *world, struct rng *rng, struct trial *trial)
         trial->job.xpos_center = 1.0;
         break;
     case 17:
-        trial->positions.start = position;
+        positions->start = position;
         break;
     case 18:
-        trial->positions.step = position;
+        positions->step = position;
         break;
     case 19: {
         const size_t at = LIST + rng_below(rng, TOKENS);
@@ -221,20 +231,20 @@ static void spoil(struct world *world, struct rng *rng, struct trial *trial)
         break;
     }
     case 20:
-        trial->positions.dtype = (rope_dtype)rng_below(rng, 8);
+        positions->dtype = (rope_dtype)rng_below(rng, 8);
         break;
     case 21: /* what is read lies in what is written */
         if (rng_below(rng, 2))
             trial->rows.cos = world->data + MARGIN + 64 * rng_below(rng, 128);
         else
-            trial->positions.data = world->data + MARGIN + 64 * rng_below(rng, 128);
+            positions->data = world->data + MARGIN + 64 * rng_below(rng, 128);
         break;
     case 22:
         trial->rows.count = rng_below(rng, 3) ? rng_below(rng, ROWS) : SIZE_MAX;
         break;
     default: {
         uint32_t *const sizes[] = {&trial->job.struct_size, &tensor->struct_size,
-                                   &trial->positions.struct_size, &trial->rows.struct_size};
+                                   &positions->struct_size, &trial->rows.struct_size};
         *sizes[rng_below(rng, 4)] -= 8;
         break;
     }
@@ -267,6 +277,14 @@ static rope_plan *make_plan(struct rng *rng)
         spec.attention_factor = 1.25;
     if (rng_below(rng, 3) == 0)
         spec.rotary_dim = 4, spec.rotary_offset = 2;
+    if (rng_below(rng, 4) == 0)
+        spec.angle = ROPE_ANGLE_F32;
+    if (rng_below(rng, 3) == 0) {
+        static const int32_t sections[2][AXES] = {{2, 1, 1}, {1, 1, 0}}; /* of 4 and of 2 pairs */
+        spec.axis_layout = ROPE_AXES_SECTIONS;
+        spec.sections = sections[spec.rotary_dim == 4];
+        spec.section_count = AXES;
+    }
     return plan_from(spec);
 }
 
@@ -344,15 +362,15 @@ static void test_tables(void **state)
         static struct world before, general;
         before = *world;
         const rope_status status =
-            rope_cos_sin(plan, &trial.positions, trial.job.tokens, &larger.rows);
+            rope_cos_sin(plan, trial.positions, trial.job.tokens, &larger.rows);
         general = *world;
         *world = before;
         const rope_status given =
-            rope_cos_sin(plan, &trial.positions, trial.job.tokens, &trial.rows);
+            rope_cos_sin(plan, trial.positions, trial.job.tokens, &trial.rows);
         assert_int_equal(given, status);
         assert_memory_equal(world, &general, sizeof *world);
         *world = before;
-        const int taken = rope_usual_table(plan, &trial.positions, trial.job.tokens, &trial.rows);
+        const int taken = rope_usual_table(plan, trial.positions, trial.job.tokens, &trial.rows);
         assert_true(!taken || status == ROPE_OK);
         usual += taken;
     }
