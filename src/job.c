@@ -287,10 +287,18 @@ int64_t rope_row_number(const struct rope_walk *walk, size_t axis, size_t batch,
     return rope_row_number_at(walk->positions[axis], batch, token);
 }
 
+int rope_is_left_out(const struct rope_walk *walk, size_t batch, size_t token)
+{
+    if (!walk->skip_negative || walk->axes == 0)
+        return 0;
+    return walk->rows != NULL ? rope_row_number(walk, 0, batch, token) < 0
+                              : rope_position_at(walk->positions[0], batch, token).negative;
+}
+
 static rope_status check_duplicate(const struct rope_walk *walk, size_t batch, int64_t row)
 {
     const rope_rows *rows = walk->rows;
-    for (int array = 0; row >= 0 && array < 2; array++) {
+    for (int array = 0; array < 2; array++) {
         const char *start =
             rope_row_at(rows, array ? rows->sin : rows->cos, walk->pairs, batch, row);
         const size_t at = first_difference(rows, start, walk->pairs);
@@ -307,7 +315,9 @@ static rope_status check_duplicates(const struct rope_walk *walk)
     rope_status status = ROPE_OK;
     for (size_t b = 0; b < walk->batch; b++)
         for (size_t t = 0; t < walk->tokens; t++)
-            for (size_t axis = 0; status == ROPE_OK && (axis == 0 || axis < walk->axes); axis++)
+            for (size_t axis = 0; status == ROPE_OK && !rope_is_left_out(walk, b, t) &&
+                                  (axis == 0 || axis < walk->axes);
+                 axis++)
                 status = check_duplicate(walk, b, rope_row_number(walk, axis, b, t));
     return status;
 }
@@ -458,8 +468,8 @@ rope_status rope_walk_set(struct rope_walk *walk, const rope_plan *plan, const r
     for (size_t axis = 0; status == ROPE_OK && axis < walk->axes; axis++)
         status = rope_positions_check(walk->positions[axis], walk->batch, walk->tokens,
                                       walk->rows != NULL ? &walk->rows->count : NULL,
-                                      walk->skip_negative, next_other(&others, "positions.data"),
-                                      walk->message);
+                                      walk->skip_negative ? walk->positions[0] : NULL,
+                                      next_other(&others, "positions.data"), walk->message);
     if (status == ROPE_OK && walk->rows != NULL && walk->rows->layout >= ROPE_ROWS_DUP_HALF)
         status = check_duplicates(walk);
     for (int s = 0; status == ROPE_OK && s < 2; s++)

@@ -73,7 +73,10 @@ rope_status rope_rotate_any(const rope_plan *plan, const rope_job *job, size_t p
 /* Checks everything before the first write and fills *walk; plan may be NULL. */
 rope_status rope_walk_set(struct rope_walk *walk, const rope_plan *plan, const rope_job *job);
 
-/* The number of the caller's row that a token takes on an axis; negative: the token is left out. */
+/* 1 if ROPE_SKIP_NEGATIVE leaves the token out: by its place on axis 0, whatever the others are. */
+int rope_is_left_out(const struct rope_walk *walk, size_t batch, size_t token);
+
+/* The number of the caller's row that a token takes on an axis; any where it is left out. */
 int64_t rope_row_number(const struct rope_walk *walk, size_t axis, size_t batch, size_t token);
 
 /* Entry 0 of a row in one of the caller's arrays. */

@@ -130,15 +130,6 @@ static double scale_at(const struct rope_side *side, size_t batch, size_t token)
                                          : (double)((const float *)side->scale)[index];
 }
 
-/* Tokens that ROPE_SKIP_NEGATIVE leaves out. */
-static int is_left_out(const struct rope_walk *walk, size_t batch, size_t token)
-{
-    if (!walk->skip_negative || walk->axes == 0)
-        return 0;
-    return walk->rows != NULL ? rope_row_number(walk, 0, batch, token) < 0
-                              : rope_position_at(walk->positions[0], batch, token).negative;
-}
-
 rope_status rope_magnitude_check_memory(const struct rope_walk *walk, int s,
                                         struct rope_region *region)
 {
@@ -157,7 +148,7 @@ rope_status rope_magnitude_check_memory(const struct rope_walk *walk, int s,
     for (size_t b = 0; b < walk->batch; b++)
         for (size_t t = 0; t < walk->tokens; t++) {
             const double scale = scale_at(side, b, t);
-            if ((!isfinite(scale) || scale == 0.0) && !is_left_out(walk, b, t))
+            if ((!isfinite(scale) || scale == 0.0) && !rope_is_left_out(walk, b, t))
                 return rope_fail(walk->message, ROPE_ERR_VALUE,
                                  "%s.scale[%zu, %zu]: %g: must be finite and not 0", name, b, t,
                                  scale);

@@ -77,11 +77,11 @@ rope_status rope_positions_read(const rope_positions *given, size_t axes,
 
 /*
  * Checks a descriptor of positions for [batch, tokens]: fields, range of every position (row
- * numbers in 0..row_count-1 if row_count is not NULL), and sets *region to the memory that holds
- * them.
+ * numbers in 0..row_count-1 if row_count is not NULL, but for tokens whose number in `leave_out`,
+ * checked before or the same, is negative), and sets *region to the memory that holds them.
  */
 rope_status rope_positions_check(const rope_positions *positions, size_t batch, size_t tokens,
-                                 const size_t *row_count, int skip_negative,
+                                 const size_t *row_count, const rope_positions *leave_out,
                                  struct rope_region *region, struct rope_message message);
 
 /* cos and sin scales of a direction: m, 1/m or 1, and the sign of the angle. */

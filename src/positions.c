@@ -22,8 +22,8 @@ int64_t rope_position_moved(const rope_positions *positions, int64_t value, size
 
 /* What a value must satisfy. */
 struct range {
-    const size_t *row_count; /* NULL: a position */
-    int skip_negative;
+    const size_t *row_count;         /* NULL: a position */
+    const rope_positions *leave_out; /* no row is wanted where this is negative; NULL: nowhere */
 };
 
 static int is_bad(const struct range *range, const rope_positions *positions, size_t batch,
@@ -34,7 +34,8 @@ static int is_bad(const struct range *range, const rope_positions *positions, si
     const int64_t value = rope_row_number_at(positions, batch, token);
     if (range->row_count == NULL)
         return value <= -(INT64_C(1) << 31) || value >= INT64_C(1) << 31;
-    return value < 0 ? !range->skip_negative : (uint64_t)value >= *range->row_count;
+    return (value < 0 || (uint64_t)value >= *range->row_count) &&
+           (range->leave_out == NULL || rope_row_number_at(range->leave_out, batch, token) >= 0);
 }
 
 static rope_status fail_at(const struct range *range, const rope_positions *positions, size_t batch,
@@ -73,21 +74,26 @@ static int dense_are_good(const struct range *range, const rope_positions *posit
     return range->row_count == NULL && !bad;
 }
 
+static int is_same_in_batches(const rope_positions *positions)
+{
+    return positions->data == NULL || positions->stride_batch == 0;
+}
+
 static rope_status check_values(const struct range *range, const rope_positions *positions,
                                 size_t batch, size_t tokens, struct rope_message message)
 {
     const int integers = !rope_is_float(positions->dtype);
     if (positions->data == NULL) { /* monotonous: the ends decide */
-        if (tokens > 2 && !range->skip_negative) {
+        if (tokens > 2 && range->leave_out == NULL) {
             if (is_bad(range, positions, 0, 0))
                 return fail_at(range, positions, 0, 0, message);
             return is_bad(range, positions, 0, tokens - 1)
                        ? fail_at(range, positions, 0, tokens - 1, message)
                        : ROPE_OK;
         }
-        batch = 1;
     }
-    if (positions->stride_batch == 0)
+    if (is_same_in_batches(positions) &&
+        (range->leave_out == NULL || is_same_in_batches(range->leave_out)))
         batch = 1;
     const int dense = integers && positions->data != NULL && positions->stride_token == 1 &&
                       positions->start == 0 && positions->step == 0 && range->row_count == NULL;
@@ -122,10 +128,10 @@ rope_status rope_positions_read(const rope_positions *given, size_t axes,
 }
 
 rope_status rope_positions_check(const rope_positions *positions, size_t batch, size_t tokens,
-                                 const size_t *row_count, int skip_negative,
+                                 const size_t *row_count, const rope_positions *leave_out,
                                  struct rope_region *region, struct rope_message message)
 {
-    const struct range range = {row_count, skip_negative};
+    const struct range range = {row_count, leave_out};
     const rope_dtype dtype = positions->dtype;
     *region = (struct rope_region){.base = NULL};
     if (positions->data == NULL) {

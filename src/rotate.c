@@ -366,7 +366,7 @@ static int find_source(const struct rope_walk *walk, size_t batch, size_t token,
     const size_t size = rope_dtype_size(rows->dtype);
     for (size_t axis = 0; axis == 0 || axis < walk->axes; axis++) {
         const int64_t number = rope_row_number(walk, axis, batch, token);
-        if (number < 0)
+        if (axis == 0 && number < 0)
             return 0;
         source->cos_row[axis] = rope_row_at(rows, rows->cos, walk->pairs, batch, number);
         if (rope_has_two_arrays(rows->layout))

@@ -278,7 +278,8 @@ static rope_status check_table(const rope_plan *plan, const rope_positions *cons
                           rows->stride_row, rope_rows_width(rows, plan->pairs));
     }
     for (size_t axis = 0; status == ROPE_OK && axis < plan->axes; axis++) {
-        status = rope_positions_check(positions[axis], 1, tokens, NULL, 0, &places[axis], message);
+        status =
+            rope_positions_check(positions[axis], 1, tokens, NULL, NULL, &places[axis], message);
         for (int array = 0; status == ROPE_OK && array <= two; array++)
             if (rope_regions_overlap(&arrays[array], &places[axis]))
                 status = rope_fail(message, ROPE_ERR_ALIAS, "rows.%s: overlaps positions.data",

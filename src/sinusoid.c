@@ -140,8 +140,8 @@ static rope_status check_positions(struct walk *walk)
     for (size_t axis = 0; axis < walk->plan->axes; axis++) {
         const rope_positions *positions = walk->positions[axis];
         struct rope_region region;
-        const rope_status status =
-            rope_positions_check(positions, s->batch, s->tokens, NULL, 0, &region, walk->message);
+        const rope_status status = rope_positions_check(positions, s->batch, s->tokens, NULL, NULL,
+                                                        &region, walk->message);
         if (status != ROPE_OK)
             return status;
         if (rope_regions_overlap(&walk->dst, &region))

@@ -758,7 +758,43 @@ static void test_still_pairs(void **state)
 
 /* ---- Skipping, refusing ---- */
 
-/* Axis 0 alone says what is skipped. */
+/* Pairs of even number have axis 0, the others axis 1. */
+static rope_plan *create_skipping(rope_spec *spec)
+{
+    static const int32_t axis[PAIRS] = {0, 1, 0, 1, 0, 1, 0, 1};
+    spec->head_dim = DIM;
+    spec->axes = 2;
+    spec->pair_axis = axis;
+    return create(spec);
+}
+
+/* The head is `before` turned by the true angles of its positions on both axes. */
+static void check_turned(const float *head, const float *before, double time, double height)
+{
+    mpfr_t frequency, angle;
+    mpfr_inits2(REFERENCE_BITS, frequency, angle, (mpfr_ptr)NULL);
+    for (size_t i = 0; i < PAIRS; i++) {
+        const double place = i % 2 ? height : time;
+        struct reference_bounds entry[2];
+        reference_frequency(frequency, 10000.0, 1.0, i, DIM);
+        reference_angle(angle, place, frequency, 0);
+        reference_cos_sin(DT_F32, angle, 1.0, 1.0, 1.0, reference_slack(place, 1.0), entry);
+        int found = 0;
+        for (int corner = 0; corner < 4; corner++) { /* bounds are one value but next to a tie */
+            double right[2];
+            reference_rotate(DT_F32, REFERENCE_FUSED, (double)before[i], (double)before[PAIRS + i],
+                             corner % 2 ? entry[0].low : entry[0].high,
+                             corner / 2 ? entry[1].low : entry[1].high, right);
+            found |= (double)head[i] == right[0] && (double)head[PAIRS + i] == right[1];
+        }
+        if (!found)
+            fail_msg("pair %zu at (%g, %g): got %a and %a", i, time, height, (double)head[i],
+                     (double)head[PAIRS + i]);
+    }
+    mpfr_clears(frequency, angle, (mpfr_ptr)NULL);
+}
+
+/* Axis 0 alone says what is skipped; a negative position on another one is a position. */
 static void test_skip(void **state)
 {
     (void)state;
@@ -769,11 +805,7 @@ static void test_skip(void **state)
     const rope_positions init = ROPE_POSITIONS_INIT;
     rope_positions positions[2] = {init, init};
     float data[TOKENS][DIM], before[TOKENS][DIM];
-    const int32_t axis[PAIRS] = {0, 1, 0, 1, 0, 1, 0, 1};
-    spec.head_dim = DIM;
-    spec.axes = 2;
-    spec.pair_axis = axis;
-    rope_plan *plan = create(&spec);
+    rope_plan *plan = create_skipping(&spec);
     for (size_t i = 0; i < TOKENS * DIM; i++)
         before[i / DIM][i % DIM] = data[i / DIM][i % DIM] = (float)i + 1.0f;
     positions[0].dtype = positions[1].dtype = ROPE_I32;
@@ -787,9 +819,164 @@ static void test_skip(void **state)
     job.positions = positions;
     job.flags = ROPE_SKIP_NEGATIVE;
     assert_int_equal(rope_rotate(plan, &job), ROPE_OK);
-    assert_memory_not_equal(data[0], before[0], sizeof data[0]);
+    check_turned(data[0], before[0], 5.0, -2.0);
     assert_memory_equal(data[1], before[1], sizeof data[1]);
-    assert_memory_not_equal(data[2], before[2], sizeof data[2]);
+    check_turned(data[2], before[2], 7.0, 4.0);
+    rope_plan_destroy(plan);
+}
+
+/* A job of two axes that takes its rows by number: 2 batches of 3 tokens. */
+struct skipping {
+    rope_job job;
+    rope_tensor tensor;
+    rope_rows rows;
+    rope_positions positions[2];
+    int64_t numbers[2][BATCH * TOKENS];
+    float cos[7][DIM], sin[7][DIM]; /* duplicated; of row r: r + 1 and 10 - r */
+    float data[BATCH * TOKENS][DIM];
+    char message[256];
+};
+
+static void reset_skipping(struct skipping *s, rope_rows_layout layout)
+{
+    static const int64_t numbers[2][BATCH * TOKENS] = {{3, -1, 0, -7, 6, 2}, {0, -1, 5, 4, 2, 6}};
+    const rope_positions positions = ROPE_POSITIONS_INIT;
+    const rope_rows rows = ROPE_ROWS_INIT;
+    const rope_job job = ROPE_JOB_INIT;
+    const rope_tensor tensor = ROPE_TENSOR_INIT;
+    s->job = job, s->rows = rows, s->tensor = tensor;
+    memcpy(s->numbers, numbers, sizeof numbers);
+    for (int axis = 0; axis < 2; axis++) {
+        s->positions[axis] = positions;
+        s->positions[axis].dtype = ROPE_I64;
+        s->positions[axis].data = s->numbers[axis];
+        s->positions[axis].stride_batch = TOKENS;
+    }
+    for (size_t i = 0; i < 7 * DIM; i++) {
+        s->cos[i / DIM][i % DIM] = (float)(i / DIM + 1);
+        s->sin[i / DIM][i % DIM] = 10.0f - (float)(i / DIM);
+    }
+    for (size_t i = 0; i < BATCH * TOKENS * DIM; i++)
+        s->data[i / DIM][i % DIM] = (float)i + 1.0f;
+    s->rows.dtype = ROPE_F32;
+    s->rows.layout = layout;
+    s->rows.cos = s->cos;
+    s->rows.sin = s->sin;
+    s->rows.count = 7;
+    s->rows.stride_row = DIM;
+    s->tensor.dtype = ROPE_F32;
+    s->tensor.src = s->tensor.dst = s->data;
+    s->tensor.heads = 1;
+    s->job.batch = BATCH;
+    s->job.tokens = TOKENS;
+    s->job.flags = ROPE_SKIP_NEGATIVE;
+    s->job.q = &s->tensor;
+    s->job.positions = s->positions;
+    s->job.rows = &s->rows;
+    s->job.message = s->message;
+    s->job.message_size = sizeof s->message;
+}
+
+/* The number of a row as the header defines it. */
+static int64_t number_of(const struct skipping *s, int axis, size_t b, size_t t)
+{
+    const rope_positions *p = &s->positions[axis];
+    if (p->data == NULL)
+        return p->start + (int64_t)t;
+    return s->numbers[axis][b * (size_t)p->stride_batch + t];
+}
+
+/* Every token is rotated by the rows of its axes, or left alone where axis 0 is negative. */
+static void accept_skipping(const rope_plan *plan, struct skipping *s, const char *what)
+{
+    if (rope_rotate(plan, &s->job) != ROPE_OK)
+        fail_msg("%s: refused: %s", what, s->message);
+    for (size_t at = 0; at < BATCH * TOKENS * DIM; at++) {
+        const size_t b = at / DIM / TOKENS, t = at / DIM % TOKENS, i = at % PAIRS;
+        const float before = (float)at + 1.0f;
+        float right = before;
+        if (number_of(s, 0, b, t) >= 0) { /* whole numbers: exact */
+            const float row = (float)number_of(s, (int)i % 2, b, t);
+            const float c = row + 1.0f, sine = 10.0f - row;
+            right = at % DIM < PAIRS ? before * c - (before + PAIRS) * sine
+                                     : before * c + (before - PAIRS) * sine;
+        }
+        if (s->data[at / DIM][at % DIM] != right)
+            fail_msg("%s: batch %zu, token %zu, element %zu: %g, expected %g", what, b, t, at % DIM,
+                     (double)s->data[at / DIM][at % DIM], (double)right);
+    }
+}
+
+static void refuse_skipping(const rope_plan *plan, struct skipping *s, const char *value,
+                            const char *what)
+{
+    float before[BATCH * TOKENS][DIM];
+    memcpy(before, s->data, sizeof before);
+    for (size_t part = 0; part < 2; part++)
+        if (rope_rotate_part(plan, &s->job, part, 2) != ROPE_ERR_ROW || !strstr(s->message, value))
+            fail_msg("%s: not refused for %s: %s", what, value, s->message);
+    assert_memory_equal(s->data, before, sizeof before);
+}
+
+/*
+ * With rows too axis 0 alone says what is skipped, and then no number of another axis counts; of a
+ * token that is not skipped every axis must name a row.
+ */
+static void test_skip_rows(void **state)
+{
+    (void)state;
+    static const rope_rows_layout layouts[] = {ROPE_ROWS_SEPARATE, ROPE_ROWS_DUP_HALF,
+                                               ROPE_ROWS_DUP_PAIRS};
+    struct skipping s;
+    rope_spec spec = ROPE_SPEC_INIT;
+    rope_plan *plan = create_skipping(&spec);
+    for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
+        reset_skipping(&s, layouts[l]);
+        accept_skipping(plan, &s, "padding");
+        static const int64_t others[] = {-1, INT64_MIN, 7, INT64_MAX};
+        for (size_t i = 0; i < 4; i++) {
+            reset_skipping(&s, layouts[l]);
+            s.numbers[1][1] = others[i];
+            accept_skipping(plan, &s, "any number on axis 1 of a token left out");
+            char value[40];
+            snprintf(value, sizeof value, "positions.data[1, 2]: row %" PRId64, others[i]);
+            s.numbers[1][5] = others[i];
+            refuse_skipping(plan, &s, value, "axis 1 of a token that is rotated");
+            reset_skipping(&s, layouts[l]);
+            s.job.flags = 0;
+            refuse_skipping(plan, &s, "positions.data[0, 1]: row -1", "no flag");
+            for (size_t at = 0; at < BATCH * TOKENS; at++)
+                s.numbers[0][at] = 1;
+            refuse_skipping(plan, &s, "positions.data[0, 1]: row -1", "no flag, axis 1");
+        }
+    }
+
+    reset_skipping(&s, ROPE_ROWS_SEPARATE); /* both batches have the same numbers on axis 1 */
+    s.positions[1].stride_batch = 0;
+    s.numbers[1][0] = -2, s.numbers[1][1] = 4;
+    s.numbers[0][0] = -1;
+    accept_skipping(plan, &s, "shared, left out in both");
+    reset_skipping(&s, ROPE_ROWS_SEPARATE);
+    s.positions[1].stride_batch = 0;
+    s.numbers[1][0] = -2;
+    s.numbers[0][0] = -1, s.numbers[0][3] = 3;
+    refuse_skipping(plan, &s, "positions.data[1, 0]: row -2", "shared, left out in one");
+
+    reset_skipping(&s, ROPE_ROWS_SEPARATE); /* the same without memory */
+    s.positions[1].data = NULL, s.positions[1].dtype = 0, s.positions[1].start = -1;
+    s.numbers[0][0] = -1;
+    accept_skipping(plan, &s, "a range, left out in both");
+    reset_skipping(&s, ROPE_ROWS_SEPARATE);
+    s.positions[1].data = NULL, s.positions[1].dtype = 0, s.positions[1].start = -1;
+    s.numbers[0][0] = -1, s.numbers[0][3] = 3;
+    refuse_skipping(plan, &s, "positions.data[1, 0]: row -1", "a range, left out in one");
+
+    reset_skipping(&s, ROPE_ROWS_DUP_HALF); /* what only a token left out names is not read */
+    s.numbers[1][1] = 1;
+    s.cos[1][0] = 77.0f;
+    accept_skipping(plan, &s, "a row that is no duplicate, of a token left out");
+    s.numbers[1][2] = 1;
+    refuse_skipping(plan, &s, "rows.cos: row 1", "a row that is no duplicate");
     rope_plan_destroy(plan);
 }
 
@@ -947,7 +1134,8 @@ int main(void)
         cmocka_unit_test(test_equal_axes),     cmocka_unit_test(test_rotate),
         cmocka_unit_test(test_rotate_by_rows), cmocka_unit_test(test_chunks),
         cmocka_unit_test(test_still_pairs),    cmocka_unit_test(test_skip),
-        cmocka_unit_test(test_refusals),       cmocka_unit_test(test_bad_positions),
+        cmocka_unit_test(test_skip_rows),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_bad_positions),
     };
     return cmocka_run_group_tests_name("axes", tests, NULL, NULL);
 }

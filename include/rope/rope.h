@@ -597,8 +597,10 @@ typedef struct rope_tensor {
 
 /* Flags of a job. */
 enum {
-    /* tokens whose position or row number (on axis 0) is negative are left out, nothing of them
-       read or written: runtimes mark padding and free slots with -1 */
+    /* tokens whose position or row number on axis 0 is negative are left out, nothing of them read
+       or written: runtimes mark padding and free slots with -1.  Axis 0 alone decides: numbers of
+       rows on the other axes do not count for such a token, and for any other must be those of rows
+       (ROPE_ERR_ROW); negative positions there are positions */
     ROPE_SKIP_NEGATIVE = 1
 };
 
