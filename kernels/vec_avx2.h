@@ -394,13 +394,23 @@ RV __m256i rv_pack_f16(rv_f32x2 v)
     return _mm256_set_m128i(_mm256_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT),
                             _mm256_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT));
 }
+/* Halves go by themselves, without a shuffle to part or join them. */
 RV rv_f32x2 rv_load_f16(const uint16_t *p, size_t n)
 {
-    return rv_widen_f16(rv_load_bytes(p, 2 * n));
+    if (n < 16)
+        return rv_widen_f16(rv_load_bytes(p, 2 * n));
+    const rv_f32x2 block = {_mm256_cvtph_ps(_mm_loadu_si128((const void *)p)),
+                            _mm256_cvtph_ps(_mm_loadu_si128((const void *)(p + 8)))};
+    return block;
 }
 RV void rv_store_f16(uint16_t *p, rv_f32x2 v, size_t n)
 {
-    rv_store_bytes(p, rv_pack_f16(v), 2 * n);
+    if (n < 16) {
+        rv_store_bytes(p, rv_pack_f16(v), 2 * n);
+    } else {
+        _mm_storeu_si128((void *)p, _mm256_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT));
+        _mm_storeu_si128((void *)(p + 8), _mm256_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT));
+    }
 }
 RV void rv_stream_f16(uint16_t *p, rv_f32x2 v)
 {
@@ -408,26 +418,28 @@ RV void rv_stream_f16(uint16_t *p, rv_f32x2 v)
 }
 RV void rv_load2_f16(const uint16_t *p, rv_f32x2 *x, rv_f32x2 *y, size_t n)
 {
-    const __m256i first = rv_load_bytes(p, 4 * n);
-    const __m256i second = rv_load_bytes(n > 8 ? p + 16 : p, rv_rest(4 * n, 32));
-    const __m256i low_half = _mm256_set1_epi32(0xffff);
-    *x = rv_widen_f16(
-        _mm256_packus_epi32(_mm256_and_si256(first, low_half), _mm256_and_si256(second, low_half)));
-    *y = rv_widen_f16(
-        _mm256_packus_epi32(_mm256_srli_epi32(first, 16), _mm256_srli_epi32(second, 16)));
+    const rv_f32x2 first = rv_load_f16(p, 2 * n);
+    const rv_f32x2 second = rv_load_f16(n > 8 ? p + 16 : p, rv_rest(2 * n, 16));
+    x->a = _mm256_shuffle_ps(first.a, first.b, 0x88);
+    y->a = _mm256_shuffle_ps(first.a, first.b, 0xdd);
+    x->b = _mm256_shuffle_ps(second.a, second.b, 0x88);
+    y->b = _mm256_shuffle_ps(second.a, second.b, 0xdd);
+}
+RV rv_f32x2 rv_pairs_f16(rv_f32 x, rv_f32 y)
+{
+    const rv_f32x2 block = {_mm256_unpacklo_ps(x, y), _mm256_unpackhi_ps(x, y)};
+    return block;
 }
 RV void rv_store2_f16(uint16_t *p, rv_f32x2 x, rv_f32x2 y, size_t n)
 {
-    const __m256i first = rv_pack_f16(x), second = rv_pack_f16(y);
-    rv_store_bytes(p, _mm256_unpacklo_epi16(first, second), 4 * n);
+    rv_store_f16(p, rv_pairs_f16(x.a, y.a), 2 * n);
     if (n > 8)
-        rv_store_bytes(p + 16, _mm256_unpackhi_epi16(first, second), 4 * n - 32);
+        rv_store_f16(p + 16, rv_pairs_f16(x.b, y.b), 2 * n - 16);
 }
 RV void rv_stream2_f16(uint16_t *p, rv_f32x2 x, rv_f32x2 y)
 {
-    const __m256i first = rv_pack_f16(x), second = rv_pack_f16(y);
-    _mm256_stream_si256((void *)p, _mm256_unpacklo_epi16(first, second));
-    _mm256_stream_si256((void *)(p + 16), _mm256_unpackhi_epi16(first, second));
+    rv_stream_f16(p, rv_pairs_f16(x.a, y.a));
+    rv_stream_f16(p + 16, rv_pairs_f16(x.b, y.b));
 }
 RV rv_f32x2 rv_round_f16(rv_f32x2 v)
 {
@@ -443,8 +455,7 @@ RV rv_f32x2 rv_join_f16(rv_f32x2 v)
 }
 RV rv_f32x2 rv_mix_f16(rv_f32x2 v)
 {
-    const rv_f32x2 block = {_mm256_permute2f128_ps(v.a, v.b, 0x20),
-                            _mm256_permute2f128_ps(v.a, v.b, 0x31)};
+    const rv_f32x2 block = {rv_mix_f32(v.a), rv_mix_f32(v.b)};
     return block;
 }
 RV rv_f32x2 rv_unmix_f16(rv_f32x2 v)

@@ -448,13 +448,23 @@ RV __m512i rv_pack_f16(rv_f32x2 v)
     const __m256i high = _mm512_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT);
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
+/* Halves go by themselves, without a shuffle to part or join them. */
 RV rv_f32x2 rv_load_f16(const uint16_t *p, size_t n)
 {
-    return rv_widen_f16(rv_load_16(p, n));
+    if (n < 32)
+        return rv_widen_f16(rv_load_16(p, n));
+    const rv_f32x2 block = {_mm512_cvtph_ps(_mm256_loadu_si256((const void *)p)),
+                            _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(p + 16)))};
+    return block;
 }
 RV void rv_store_f16(uint16_t *p, rv_f32x2 v, size_t n)
 {
-    rv_store_16(p, rv_pack_f16(v), n);
+    if (n < 32) {
+        rv_store_16(p, rv_pack_f16(v), n);
+    } else {
+        _mm256_storeu_si256((void *)p, _mm512_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT));
+        _mm256_storeu_si256((void *)(p + 16), _mm512_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT));
+    }
 }
 RV void rv_stream_f16(uint16_t *p, rv_f32x2 v)
 {
@@ -462,26 +472,28 @@ RV void rv_stream_f16(uint16_t *p, rv_f32x2 v)
 }
 RV void rv_load2_f16(const uint16_t *p, rv_f32x2 *x, rv_f32x2 *y, size_t n)
 {
-    const __m512i first = rv_load_16(p, 2 * n);
-    const __m512i second = rv_load_16(n > 16 ? p + 32 : p, rv_rest(2 * n, 32));
-    const __m512i low_half = _mm512_set1_epi32(0xffff);
-    *x = rv_widen_f16(
-        _mm512_packus_epi32(_mm512_and_si512(first, low_half), _mm512_and_si512(second, low_half)));
-    *y = rv_widen_f16(
-        _mm512_packus_epi32(_mm512_srli_epi32(first, 16), _mm512_srli_epi32(second, 16)));
+    const rv_f32x2 first = rv_load_f16(p, 2 * n);
+    const rv_f32x2 second = rv_load_f16(n > 16 ? p + 32 : p, rv_rest(2 * n, 32));
+    x->a = _mm512_shuffle_ps(first.a, first.b, 0x88);
+    y->a = _mm512_shuffle_ps(first.a, first.b, 0xdd);
+    x->b = _mm512_shuffle_ps(second.a, second.b, 0x88);
+    y->b = _mm512_shuffle_ps(second.a, second.b, 0xdd);
+}
+RV rv_f32x2 rv_pairs_f16(rv_f32 x, rv_f32 y)
+{
+    const rv_f32x2 block = {_mm512_unpacklo_ps(x, y), _mm512_unpackhi_ps(x, y)};
+    return block;
 }
 RV void rv_store2_f16(uint16_t *p, rv_f32x2 x, rv_f32x2 y, size_t n)
 {
-    const __m512i first = rv_pack_f16(x), second = rv_pack_f16(y);
-    rv_store_16(p, _mm512_unpacklo_epi16(first, second), 2 * n);
+    rv_store_f16(p, rv_pairs_f16(x.a, y.a), 2 * n);
     if (n > 16)
-        rv_store_16(p + 32, _mm512_unpackhi_epi16(first, second), 2 * n - 32);
+        rv_store_f16(p + 32, rv_pairs_f16(x.b, y.b), 2 * n - 32);
 }
 RV void rv_stream2_f16(uint16_t *p, rv_f32x2 x, rv_f32x2 y)
 {
-    const __m512i first = rv_pack_f16(x), second = rv_pack_f16(y);
-    _mm512_stream_si512((void *)p, _mm512_unpacklo_epi16(first, second));
-    _mm512_stream_si512((void *)(p + 32), _mm512_unpackhi_epi16(first, second));
+    rv_stream_f16(p, rv_pairs_f16(x.a, y.a));
+    rv_stream_f16(p + 32, rv_pairs_f16(x.b, y.b));
 }
 RV rv_f32x2 rv_round_f16(rv_f32x2 v)
 {
@@ -495,21 +507,14 @@ RV rv_f32x2 rv_join_f16(rv_f32x2 v)
 {
     return v;
 }
-RV rv_f32 rv_pick_f32(rv_f32 low, __m512i order, rv_f32 high) /* in units of two lanes */
+RV rv_f32x2 rv_mix_f16(rv_f32x2 v)
 {
-    return _mm512_castpd_ps(
-        _mm512_permutex2var_pd(_mm512_castps_pd(low), order, _mm512_castps_pd(high)));
-}
-RV rv_f32x2 rv_mix_f16(rv_f32x2 v) /* quarters: a0 b0 a1 b1 | a2 b2 a3 b3 */
-{
-    const rv_f32x2 block = {rv_pick_f32(v.a, _mm512_set_epi64(11, 10, 3, 2, 9, 8, 1, 0), v.b),
-                            rv_pick_f32(v.a, _mm512_set_epi64(15, 14, 7, 6, 13, 12, 5, 4), v.b)};
+    const rv_f32x2 block = {rv_mix_f32(v.a), rv_mix_f32(v.b)};
     return block;
 }
 RV rv_f32x2 rv_unmix_f16(rv_f32x2 v)
 {
-    const rv_f32x2 block = {rv_pick_f32(v.a, _mm512_set_epi64(13, 12, 9, 8, 5, 4, 1, 0), v.b),
-                            rv_pick_f32(v.a, _mm512_set_epi64(15, 14, 11, 10, 7, 6, 3, 2), v.b)};
+    const rv_f32x2 block = {rv_unmix_f32(v.a), rv_unmix_f32(v.b)};
     return block;
 }
 
