@@ -11,11 +11,20 @@
 
 /* ---- Rows of a token ------------------------------------------------------------------------- */
 
-/* Room for a stretch of a row, in every type that it passes through. */
+/* Pairs of a stretch of a row that passes through several types: half of RK_MAX_PAIRS, for the stack. */
+enum { STRETCH = RK_MAX_PAIRS / 2 };
+
+/* Room for a stretch of a row, in every type that it passes through, or for one made straight. */
 struct scratch {
-    _Alignas(64) double f64[2][RK_MAX_PAIRS];
-    _Alignas(64) float f32[2][RK_MAX_PAIRS];
-    _Alignas(64) uint16_t u16[2][RK_MAX_PAIRS];
+    union {
+        _Alignas(64) double straight_f64[2][RK_MAX_PAIRS];
+        _Alignas(64) float straight_f32[2][RK_MAX_PAIRS];
+        struct {
+            _Alignas(64) double f64[2][STRETCH];
+            _Alignas(64) float f32[2][STRETCH];
+            _Alignas(64) uint16_t u16[2][STRETCH];
+        };
+    };
     struct rope_rows_args args; /* of the last row made; only what changes is set again */
 };
 
@@ -106,8 +115,8 @@ static void make_powers(const struct rope_walk *walk, const struct source *sourc
                         const struct rope_side *side, size_t first, size_t n, double scale,
                         rope_dtype dtype, void *cos_out, void *sin_out, struct scratch *scratch)
 {
-    static const double zeros[RK_MAX_PAIRS] = {0.0};
-    double powers[RK_MAX_PAIRS];
+    static const double zeros[STRETCH] = {0.0};
+    double powers[STRETCH];
     struct rope_rows_args args = {
         .cos = scratch->f64[0],
         .sin = scratch->f64[1],
@@ -154,17 +163,12 @@ static void make_stretch(const struct rope_walk *walk, const struct source *sour
     rope_row_make(walk->plan, source->places, first, rope_kernel_dtype_of(dtype), args);
 }
 
-/* The caller's own memory, if the row can be used as it stands there. */
-static int use_in_place(const struct rope_walk *walk, const struct source *source,
-                        const struct rope_side *side, size_t first, struct row *row)
+/* 1 if a row of the caller can be used as it stands in memory. */
+static int is_ready(const struct rope_walk *walk, const struct rope_side *side)
 {
     const rope_rows *rows = walk->rows;
-    if (rows == NULL || !source->one_row || side->round[0] != 0 || walk->backwards ||
-        side->has_magnitude || rows->dtype != side->real || entry_step(rows) != 1)
-        return 0;
-    const size_t at = first * rope_dtype_size(rows->dtype);
-    *row = (struct row){source->cos_row[0] + at, source->sin_row[0] + at};
-    return 1;
+    return rows != NULL && side->round[0] == 0 && !walk->backwards && !side->has_magnitude &&
+           rows->dtype == side->real && entry_step(rows) == 1;
 }
 
 /* One rounding of the stretch, from its source or from scratch->f64; the result is f32. */
@@ -197,9 +201,10 @@ static struct row make_row_any(const struct rope_walk *walk, const struct source
                                const struct rope_side *side, size_t first, size_t n,
                                struct scratch *scratch)
 {
-    struct row row;
-    if (use_in_place(walk, source, side, first, &row))
-        return row;
+    if (is_ready(walk, side) && source->one_row) {
+        const size_t at = first * rope_dtype_size(walk->rows->dtype);
+        return (struct row){source->cos_row[0] + at, source->sin_row[0] + at};
+    }
     if (side->round[0] == 0 && side->real == ROPE_F64) {
         make_stretch(walk, source, side, first, n, ROPE_F64, scratch->f64[0], scratch->f64[1],
                      scratch);
@@ -217,15 +222,24 @@ static struct row make_row_any(const struct rope_walk *walk, const struct source
     return (struct row){scratch->f64[0], scratch->f64[1]};
 }
 
+/* 1 if rows are made straight in the type that this side wants. */
+static int is_straight(const struct rope_walk *walk, const struct rope_side *side)
+{
+    return walk->rows == NULL && side->round[0] == 0 && (!side->has_magnitude || side->power == 0);
+}
+
 /* The reals of a stretch of the row, as this side wants them. */
 static struct row make_row(const struct rope_walk *walk, const struct source *source,
                            const struct rope_side *side, size_t first, size_t n,
                            struct scratch *scratch)
 {
-    if (walk->rows != NULL || side->round[0] != 0 || side->real != ROPE_F32)
+    if (!is_straight(walk, side))
         return make_row_any(walk, source, side, first, n, scratch);
-    make_stretch(walk, source, side, first, n, ROPE_F32, scratch->f32[0], scratch->f32[1], scratch);
-    return (struct row){scratch->f32[0], scratch->f32[1]};
+    const int wide = side->real == ROPE_F64;
+    void *cos_out = wide ? (void *)scratch->straight_f64[0] : (void *)scratch->straight_f32[0];
+    void *sin_out = wide ? (void *)scratch->straight_f64[1] : (void *)scratch->straight_f32[1];
+    make_stretch(walk, source, side, first, n, side->real, cos_out, sin_out, scratch);
+    return (struct row){cos_out, sin_out};
 }
 
 /* ---- The walk -------------------------------------------------------------------------------- */
@@ -263,6 +277,16 @@ struct span {
     const struct rope_side *side;
     struct rope_rotate_args args; /* heads = 0: none */
 };
+
+/* Pairs that there is room for at once. */
+static size_t longest_stretch(const struct rope_walk *walk)
+{
+    for (int s = 0; s < 2; s++)
+        if (walk->sides[s].heads != 0 && !is_straight(walk, &walk->sides[s]) &&
+            !(walk->axes <= 1 && is_ready(walk, &walk->sides[s])))
+            return STRETCH;
+    return RK_MAX_PAIRS;
+}
 
 /* What stays the same from token to token. */
 static void start_spans(const struct rope_walk *walk, size_t heads, struct span *spans)
@@ -380,7 +404,7 @@ static int find_source(const struct rope_walk *walk, size_t batch, size_t token,
 }
 
 static void rotate_token(const struct rope_walk *walk, size_t batch, size_t token, size_t begin,
-                         size_t end, struct span *spans, struct scratch *scratch)
+                         size_t end, size_t longest, struct span *spans, struct scratch *scratch)
 {
     struct source source;
     if (!find_source(walk, batch, token, &source))
@@ -395,7 +419,7 @@ static void rotate_token(const struct rope_walk *walk, size_t batch, size_t toke
         for (size_t first = walk->runs[2 * run]; first < run_end; first += n) {
             const size_t within = first < walk->chunk_pairs ? first : first % walk->chunk_pairs;
             const size_t chunk_rest = walk->chunk_pairs - within;
-            n = run_end - first < RK_MAX_PAIRS ? run_end - first : RK_MAX_PAIRS;
+            n = run_end - first < longest ? run_end - first : longest;
             n = n < chunk_rest ? n : chunk_rest;
             rotate_spans(walk, &source, spans, first, n, scratch);
         }
@@ -435,9 +459,10 @@ rope_status rope_rotate_any(const rope_plan *plan, const rope_job *job, size_t p
     scratch.args.stream = 0;
     struct span spans[2];
     start_spans(&walk, left, spans);
+    const size_t longest = longest_stretch(&walk);
     while (left != 0) {
         const size_t now = heads - head < left ? heads - head : left;
-        rotate_token(&walk, batch, token, head, head + now, spans, &scratch);
+        rotate_token(&walk, batch, token, head, head + now, longest, spans, &scratch);
         left -= now;
         head = 0;
         if (++token == walk.tokens) {
