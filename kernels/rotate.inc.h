@@ -171,7 +171,7 @@ RV void KERNEL(rotate_heads)(const struct rope_rotate_args *a, const char *src_h
     for (size_t heads = a->heads; heads != 0; heads--) {
         V(elem) *dst = (void *)dst_head;
         const V(elem) *src = (const void *)src_head;
-        if (ahead != 0)
+        if (RV_SPARE_LOADS || ahead != 0)
             for (size_t at = 0; at < span; at += 64)
                 rv_prefetch(src_head, ahead + (ptrdiff_t)at);
         if (fixed)

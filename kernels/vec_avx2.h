@@ -19,10 +19,11 @@
 
 typedef __m256 rv_f32;
 typedef __m256d rv_f64;
-#define RV_F32_LANES 8
-#define RV_F64_LANES 4
-#define RV_TOGETHER  1 /* f32 blocks that registers hold beside a row of them */
-#define RV_STREAMS   1 /* stores past the caches */
+#define RV_F32_LANES   8
+#define RV_F64_LANES   4
+#define RV_TOGETHER    1 /* f32 blocks that registers hold beside a row of them */
+#define RV_SPARE_LOADS 0
+#define RV_STREAMS     1 /* stores past the caches */
 
 /* ---- tails: an even number of bytes, without masked moves (emulators fault on their masked-off
  * lanes) ---- */

@@ -20,10 +20,11 @@
 
 typedef __m512 rv_f32;
 typedef __m512d rv_f64;
-#define RV_F32_LANES 16
-#define RV_F64_LANES 8
-#define RV_TOGETHER  4 /* f32 blocks that registers hold beside a row of them */
-#define RV_STREAMS   1 /* stores past the caches */
+#define RV_F32_LANES   16
+#define RV_F64_LANES   8
+#define RV_TOGETHER    4 /* f32 blocks that registers hold beside a row of them */
+#define RV_SPARE_LOADS 1
+#define RV_STREAMS     1 /* stores past the caches */
 
 RV size_t rv_rest(size_t n, size_t lanes) /* what n leaves behind the first vector */
 {

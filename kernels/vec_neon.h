@@ -19,9 +19,10 @@
 
 typedef float32x4_t rv_f32;
 typedef float64x2_t rv_f64;
-#define RV_F32_LANES 4
-#define RV_F64_LANES 2
-#define RV_TOGETHER  1 /* f32 blocks that registers hold beside a row of them */
+#define RV_F32_LANES   4
+#define RV_F64_LANES   2
+#define RV_TOGETHER    1 /* f32 blocks that registers hold beside a row of them */
+#define RV_SPARE_LOADS 0
 
 /* ---- tails: an even number of bytes ------------------------------------------------------------
  */
