@@ -30,7 +30,7 @@ const char *rope_status_string(rope_status status)
     case ROPE_ERR_MEMORY:
         return "out of memory";
     case ROPE_ERR_DIFFERENCE:
-        return "instruction set computes other bits than the scalar one";
+        return "instruction set computes other bits than it must";
     default:
         return "unknown status";
     }

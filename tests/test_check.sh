@@ -9,8 +9,7 @@ broken=$2
 unset ROPE_ISA
 
 "$rope" check >out || fail "rope check: exit code $?: $(cat out)"
-grep -qx 'result     equal to the bit' out || grep -qx 'result     nothing to compare.*' out ||
-    fail "rope check says: $(cat out)"
+grep -qx 'result     equal to the bit' out || fail "rope check says: $(cat out)"
 status=0
 ROPE_ISA=mmx "$rope" check >out 2>err || status=$?
 [ $status -eq 2 ] && [ ! -s out ] || fail "ROPE_ISA=mmx rope check: exit code $status: $(cat out)"

@@ -368,6 +368,59 @@ static void test_other_arithmetic(void **state)
         }
 }
 
+/* ---- Known answers, where there is no other set -------------------------------------------------- */
+
+static void bad_sine(const struct rope_rows_args *args)
+{
+    struct rope_rows_args wrong = *args;
+    wrong.sin_scale = -args->sin_scale;
+    (bad.fault == LAYOUT_SEPARATE ? kernels->direct : kernels->direct_f32)[RK_F64](&wrong);
+}
+
+/* Every set that runs here gives the known answers; a set with one slot broken does not, and that is said. */
+static void test_known_answers(void **state)
+{
+    (void)state;
+    struct rope_self_test_counts counts;
+    char name[64], text[4096], start[96];
+    const struct rope_message message = {text, sizeof text};
+    const struct rope_kernel_set *known;
+    for (size_t i = 0; (known = rope_kernel_set_at(i)) != NULL; i++) {
+        if (!rope_kernel_set_runs(known))
+            continue;
+        strcpy(text, "");
+        if (rope_self_test_compare("x", known->kernels, NULL, 1, message, &counts) != ROPE_OK)
+            fail_msg("%s: %s", rope_isa_name(known->isa), text);
+        assert_int_equal(counts.operations, ALL);
+        assert_int_equal(counts.different, 0);
+    }
+    for (int slot = 0; slot < SLOTS; slot++) {
+        struct rope_kernels set = broken_set(slot, ALWAYS, name);
+        if (slot == DIRECT + RK_F64) { /* one bit is allowed: accurate to 1 ulp */
+            bad.fault = LAYOUT_SEPARATE;
+            set.direct[RK_F64] = bad_sine;
+        } else if (slot == DIRECT_F32 + RK_F64) {
+            bad.fault = LAYOUT_PAIRS;
+            set.direct_f32[RK_F64] = bad_sine;
+        }
+        const rope_status status = rope_self_test_compare("x", &set, NULL, 1, message, &counts);
+        snprintf(start, sizeof start, "x %s: 2 pairs: ", name);
+        if (status != ROPE_ERR_DIFFERENCE || counts.different != 1 || counts.operations != ALL ||
+            strncmp(text, start, strlen(start)) != 0 || strstr(text, ", must be 0x") == NULL)
+            fail_msg("%s: status %d, %u of %u differ: %s", name, (int)status,
+                     (unsigned)counts.different, (unsigned)counts.operations, text);
+    }
+    /* What is wrong in all sets alike, as a miscompiled core that is the only one. */
+    struct rope_kernels set = *kernels;
+    set.rotate[RK_FUSED][0][RK_F32] = kernels->rotate[RK_UNFUSED][0][RK_F32];
+    set.rotate[RK_EAGER][3][RK_BF16] = kernels->rotate[RK_UNFUSED][3][RK_BF16];
+    set.rotate[RK_UNFUSED][1][RK_F64] = kernels->rotate[RK_UNFUSED][0][RK_F64];
+    assert_int_equal(rope_self_test_compare("x", &set, NULL, 0, message, &counts),
+                     ROPE_ERR_DIFFERENCE);
+    assert_int_equal(counts.operations, WITHOUT_ANGLES);
+    assert_int_equal(counts.different, 3);
+}
+
 /* ---- The message ---------------------------------------------------------------------------------- */
 
 static void test_message_is_cut(void **state)
@@ -416,16 +469,22 @@ static void test_message_is_cut(void **state)
 
 /* ---- The call itself ------------------------------------------------------------------------------ */
 
-/* How many operations this build and CPU must compare. */
-static uint32_t expected_operations(void)
+/* 1 if there is another set to compare with. */
+static int has_other(void)
 {
     if (isa != ROPE_ISA_SCALAR)
-        return ALL;
+        return 1;
     int forms = 0;
     const struct rope_kernel_set *set;
     for (size_t i = 0; (set = rope_kernel_set_at(i)) != NULL; i++)
         forms += set->isa == ROPE_ISA_SCALAR && rope_kernel_set_runs(set);
-    return forms > 1 ? WITHOUT_ANGLES : 0;
+    return forms > 1;
+}
+
+/* How many operations this build and CPU must compare: angles not between two scalar forms. */
+static uint32_t expected_operations(void)
+{
+    return isa == ROPE_ISA_SCALAR && has_other() ? WITHOUT_ANGLES : ALL;
 }
 
 static void check_passes(void)
@@ -506,8 +565,8 @@ static void test_report_sizes(void **state)
 static void test_no_memory(void **state)
 {
     (void)state;
-    if (expected_operations() == 0)
-        skip();
+    if (!has_other())
+        skip(); /* known answers need none */
     char text[256] = "####";
     rope_self_test_report report = {sizeof report, 77, 78, 79, text, sizeof text};
     no_memory = 1;
@@ -528,6 +587,7 @@ int main(void)
         cmocka_unit_test(test_every_slot),       cmocka_unit_test(test_every_condition),
         cmocka_unit_test(test_other_arithmetic), cmocka_unit_test(test_message_is_cut),
         cmocka_unit_test(test_report_sizes),     cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_known_answers),
     };
     if (kernels == NULL) {
         printf("ROPE_ISA names no set\n");

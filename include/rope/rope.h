@@ -113,7 +113,7 @@ enum {
     ROPE_ERR_ISA = -10,
     /* allocation failed; only where a plan is created, and in rope_self_test */
     ROPE_ERR_MEMORY = -11,
-    /* an instruction set computes other bits than the scalar one; only rope_self_test.  Since 1.0 */
+    /* an instruction set computes other bits than it must; only rope_self_test.  Since 1.0 */
     ROPE_ERR_DIFFERENCE = -12
 };
 
@@ -867,7 +867,7 @@ typedef struct rope_self_test_report {
     uint32_t struct_size;
     rope_isa isa;        /* the set that was tested: that of new plans */
     uint32_t operations; /* operations of it that were compared */
-    uint32_t different;  /* of these, those that gave other bits than the scalar set */
+    uint32_t different;  /* of these, those that gave other bits than they must */
     /* in: receives a line for each operation that differs, with newlines between them, cut to fit:
        which operation, where its result differs first, both values as bits.  Empty where all are
        equal; one line on other errors.  May be NULL */
@@ -888,9 +888,10 @@ typedef struct rope_self_test_report {
  * Takes milliseconds, on one thread; results of earlier and later calls do not depend on it.
  *
  * Where the scalar set is the one in use, its forms with and without FMA are compared, without rows
- * made straight from angles, which need FMA for equal bits; where it has one form only, there is
- * nothing to compare: operations is 0 and the result ROPE_OK.  The test is one of round-to-nearest,
- * whatever mode the host has set.
+ * made straight from angles, which need FMA for equal bits; where it has one form only, every
+ * operation is compared with a few known answers (f64 rows straight from an angle: to within 3 units
+ * in the last place), and no memory is needed.  The test is one of round-to-nearest, whatever mode
+ * the host has set.
  *
  * report may be NULL.  On ROPE_OK and ROPE_ERR_DIFFERENCE all of it is filled in, else only its
  * message.
