@@ -175,6 +175,7 @@ void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_
             return;
         }
     }
+    /* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): plans have at least one axis */
     const enum way way = way_of(plan, place->whole, dtype);
     args->mix = NULL;
     args->position = angle_position(way, place->value);

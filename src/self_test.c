@@ -726,8 +726,8 @@ rope_status rope_self_test_compare(const char *name, const struct rope_kernels *
                                    struct rope_message message,
                                    struct rope_self_test_counts *counts)
 {
-    struct record record = {name, reference == NULL ? "must be" : "of scalar", message, counts};
     *counts = (struct rope_self_test_counts){0, 0};
+    struct record record = {name, reference == NULL ? "must be" : "of scalar", message, counts};
     fenv_t host;
     if (reference == NULL) {
         rope_environment_enter(&host);

@@ -341,6 +341,7 @@ static void put_token(const struct walk *walk, size_t token, size_t from, size_t
         places[axis] = rope_position_at(walk->positions[axis], from, token);
     size_t done = 0;
     if ((walk->sinusoid->flags & ROPE_PADDING) == 0 ||
+        /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): plans have an axis */
         places[0].value != (double)walk->sinusoid->padding) {
         size_t n;
         for (size_t first = 0; first < plan->pairs; first += n) {
@@ -360,7 +361,7 @@ static rope_status put_part(const rope_plan *plan, const rope_sinusoid *sinusoid
     if (sinusoid == NULL)
         return ROPE_ERR_NULL;
     struct walk walk;
-    int is_empty;
+    int is_empty = 1;
     walk.plan = plan;
     walk.is_table = is_table;
     rope_status status = check_all(&walk, sinusoid, &is_empty);

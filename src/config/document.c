@@ -533,7 +533,7 @@ rope_status rope_object_inside(struct rope_config *config, const struct rope_obj
                                const char *const *names, struct rope_object *inside)
 {
     const json_t *json;
-    const char *name;
+    const char *name = "";
     const rope_status status = rope_object_find(config, object, names, &json, &name);
     inside->json = NULL;
     inside->path = "";

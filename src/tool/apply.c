@@ -49,6 +49,7 @@ static int rotate(const rope_plan *plan, const rope_job *job, struct part *parts
 {
     for (size_t i = 0; i < count; i++) {
         struct part *const part = &parts[i];
+        /* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): no part is rotated without memory for it */
         part->plan = plan;
         part->job = *job;
         part->job.message = part->message;

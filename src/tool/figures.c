@@ -633,7 +633,7 @@ static void add_page(struct tool_page *page, const struct tool_views *views)
 int tool_page_write(const struct tool_views *views, const char *path)
 {
     struct tool_page page = {0};
-    size_t number;
+    size_t number = 0;
     add_page(&page, views);
     int status =
         page.failed ? tool_bad("%s: out of memory", path) : tool_output_open(path, &number);

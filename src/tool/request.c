@@ -93,6 +93,7 @@ static int load_positions(struct tool_positions *positions, const char *path, si
     positions->rows = array.dims == 2 ? array.shape[0] : 1;
     positions->tokens = array.dims > 0 ? array.shape[array.dims - 1] : 0;
     for (size_t i = 0; i < array.count && status == TOOL_OK; i++) {
+        /* NOLINTNEXTLINE(clang-analyzer-core.DivideZero): count is a product with it */
         const double value = tool_position(positions, i / positions->tokens, i % positions->tokens);
         if (value < position_limit && value > -position_limit)
             continue;
@@ -154,12 +155,14 @@ static int load_inv_freq(double **inv_freq, size_t *count, const char *path)
         status = tool_npy_load(&array, &elements);
     if (status == TOOL_OK) {
         *count = array.count;
+        /* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): a count of 0 is refused above */
         *inv_freq = calloc(array.count, sizeof **inv_freq);
         if (*inv_freq == NULL)
             status = tool_bad("%s: out of memory", path);
-        for (size_t i = 0; i < array.count && status == TOOL_OK; i++)
-            (*inv_freq)[i] =
-                tool_element_value(array.dtype, tool_element_bits(array.dtype, elements, i));
+        else
+            for (size_t i = 0; i < array.count; i++)
+                (*inv_freq)[i] =
+                    tool_element_value(array.dtype, tool_element_bits(array.dtype, elements, i));
     }
     free(elements);
     tool_npy_close(&array);

@@ -248,7 +248,7 @@ static int check_extents(const struct tool_safetensors *st, struct extent *exten
 static int check_header(struct tool_safetensors *st)
 {
     struct extent *extents = NULL;
-    size_t room = 0;
+    size_t room = 0, count = 0;
     struct tool_tensor tensor;
     int status = TOOL_OK;
     st->json = (struct tool_json){st->header, st->header + st->header_size, 0};
@@ -266,7 +266,7 @@ static int check_header(struct tool_safetensors *st)
             break;
         }
         status = check_tensor(st, &tensor, seen);
-        if (st->tensors == room) {
+        if (count == room) {
             room = room == 0 ? 64 : 2 * room;
             struct extent *const more = realloc(extents, room * sizeof *extents);
             if (more == NULL) {
@@ -276,13 +276,14 @@ static int check_header(struct tool_safetensors *st)
             extents = more;
         }
         if (status == TOOL_OK)
-            extents[st->tensors++] = (struct extent){tensor.name, tensor.begin, tensor.end};
+            extents[count++] = (struct extent){tensor.name, tensor.begin, tensor.end};
     }
     if (status == TOOL_OK && !tool_json_end(&st->json))
         status = bad_header(st);
     if (status == TOOL_OK)
-        status = check_extents(st, extents, st->tensors);
+        status = check_extents(st, extents, count);
     free(extents);
+    st->tensors = count;
     return status;
 }
 
