@@ -204,7 +204,7 @@ static rope_status group_frequencies(const rope_spec *spec, const struct rope_ax
 static void fill_frequencies(rope_plan *plan, const rope_dd *freq, const size_t *freq_of_pair)
 {
     for (size_t i = 0; i < plan->pairs; i++) {
-        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): each pair has its axis */
+        /* NOLINTNEXTLINE(clang-analyzer-core.uninitialized.ArraySubscript): each pair has its frequency */
         const rope_dd own = freq[freq_of_pair[i]];
         const rope_dd turns = rope_frequency_turns(own);
         plan->freq_hi[i] = own.hi;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# lint.sh BUILD: clang-tidy 14 (.clang-tidy) and cppcheck (.cppcheck) over src/ and kernels/; BUILD is any configured
-# build directory.  Status 77: skipped, another version is here.
+# lint.sh BUILD: clang-tidy 14 (.clang-tidy) over src/ and the headers it includes, cppcheck (.cppcheck) over src/ and the
+# scalar kernels; BUILD is any configured build directory.  Status 77: skipped, another version is here.
 set -eu
 cd "$(dirname "$0")/.."
 . cmake/packages.sh
