@@ -58,7 +58,7 @@ start()
         status=0
         # A small quarantine: plans are large, and what is freed is seldom used late.
         ASAN_OPTIONS=quarantine_size_mb=8 nice -n 10 "$build/tests/fuzz/fuzz_$1" \
-            -seed="$seed" -max_total_time="$seconds" -runs="$executions" -max_len=4096 -timeout=30 \
+            -seed="$seed" -max_total_time="$seconds" -runs="$executions" -max_len=4096 -timeout=30 -report_slow_units=30 \
             -print_final_stats=1 -artifact_prefix="$work/findings/$1-" \
             "$work/corpus/$1" "tests/fuzz/corpus/$1" >"$work/$1.log" 2>&1 || status=$?
         echo $status >"$work/$1.done"
