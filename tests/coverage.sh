@@ -34,7 +34,8 @@ if [ -z "$build" ]; then
     rope_need "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"
     rope_want qemu-user || echo "qemu-user cannot be installed: no CPU without AVX"
     cmake -S . -B "$build" -DCMAKE_C_COMPILER=clang -DCMAKE_BUILD_TYPE=Debug -DROPE_BUILD_TESTS=ON \
-        -DCMAKE_C_FLAGS="-O1 -g0 -fprofile-instr-generate -fcoverage-mapping" >/dev/null
+        -DCMAKE_C_FLAGS="-O1 -g0 -fprofile-instr-generate -fcoverage-mapping -DROPE_TEST_INSTRUMENTED" \
+        >/dev/null
     LLVM_PROFILE_FILE=/dev/null cmake --build "$build" --parallel "$(nproc)"
     rm -rf "$build/profiles"
     build=$(cd "$build" && pwd)
