@@ -71,10 +71,10 @@ enum rope_kernel_layout {
  * One row: entries 0..pairs-1 of cos_scale cos(angle) and sin_scale sin(angle).
  *
  * rows:   the angle is a sum of angles whose cosines and sines stand in tables: the complex product
- * of `factors` (1 to 4) table rows, the last two first, then each by the one before it. direct: the angle is `position`
- * times turns_hi[i] + turns_lo[i] turns, reduced and evaluated at once. direct_f32: the angle is
- * (f32)(position * freq[i]) radians; position and freq[i] are f32 values. |position| times the
- * largest frequency stays below 2^51 radians.
+ * of `factors` (1 to 4) table rows, the last two first, then each by the one before it. direct: the
+ * angle is `position` times turns_hi[i] + turns_lo[i] turns, reduced and evaluated at once.
+ * direct_f32: the angle is (f32)(position * freq[i]) radians; position and freq[i] are f32 values.
+ * |position| times the largest frequency stays below 2^51 radians.
  */
 struct rope_rows_mix;
 struct rope_rows_args {

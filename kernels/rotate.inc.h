@@ -234,65 +234,54 @@ RV void KERNEL(rotate_quarters)(const struct rope_rotate_args *a, size_t quarter
         KERNEL(rotate_tokens)
     (a, quarters / 4, quarters % 4 * width / 4, pairing, pairing, RK_FUSED, 1, stream);
 }
-#define WHOLES(one) \
-    one(4) one(8) one(12) one(16) one(20) one(24) one(28) one(32) one(40) one(48) one(64)
-#define PARTS(one) one(2) one(3) one(5) one(6) one(7) one(9) one(10) one(14) one(18)
-#ifdef RV_STREAMS
-#define STREAMED WHOLES
-#else
-#define STREAMED(one)
-#endif
-#define FIXED(way, pairing, stream, quarters)                                      \
+#define WHOLES(one, ...)                                                                    \
+    one(4, __VA_ARGS__) one(8, __VA_ARGS__) one(12, __VA_ARGS__) one(16, __VA_ARGS__)       \
+        one(20, __VA_ARGS__) one(24, __VA_ARGS__) one(28, __VA_ARGS__) one(32, __VA_ARGS__) \
+            one(40, __VA_ARGS__) one(48, __VA_ARGS__) one(64, __VA_ARGS__)
+#define PARTS(one, ...)                                                                   \
+    one(2, __VA_ARGS__) one(3, __VA_ARGS__) one(5, __VA_ARGS__) one(6, __VA_ARGS__)       \
+        one(7, __VA_ARGS__) one(9, __VA_ARGS__) one(10, __VA_ARGS__) one(14, __VA_ARGS__) \
+            one(18, __VA_ARGS__)
+#define FIXED(quarters, way, pairing, stream)                                      \
     static void KERNEL(fixed_##way##_##quarters)(const struct rope_rotate_args *a) \
     {                                                                              \
         KERNEL(rotate_quarters)(a, quarters, pairing, stream);                     \
     }
-#define FIXED_HALF(quarters)           FIXED(half, RK_HALF, 0, quarters)
-#define FIXED_INTERLEAVED(quarters)    FIXED(interleaved, RK_INTERLEAVED, 0, quarters)
-#define STREAMED_HALF(quarters)        FIXED(half_streamed, RK_HALF, 1, quarters)
-#define STREAMED_INTERLEAVED(quarters) FIXED(interleaved_streamed, RK_INTERLEAVED, 1, quarters)
-#define IS_HALF(quarters)              [quarters] = KERNEL(fixed_half_##quarters),
-#define IS_INTERLEAVED(quarters)       [quarters] = KERNEL(fixed_interleaved_##quarters),
-#define IS_HALF_STREAMED(quarters)     [quarters] = KERNEL(fixed_half_streamed_##quarters),
-#define IS_INTERLEAVED_STREAMED(quarters) \
-    [quarters] = KERNEL(fixed_interleaved_streamed_##quarters),
-WHOLES(FIXED_HALF)
-PARTS(FIXED_HALF)
-WHOLES(FIXED_INTERLEAVED)
-PARTS(FIXED_INTERLEAVED)
-STREAMED(STREAMED_HALF)
-STREAMED(STREAMED_INTERLEAVED)
+#define ENTRY(quarters, way) [quarters] = KERNEL(fixed_##way##_##quarters),
+WHOLES(FIXED, half, RK_HALF, 0)
+PARTS(FIXED, half, RK_HALF, 0)
+WHOLES(FIXED, interleaved, RK_INTERLEAVED, 0)
+PARTS(FIXED, interleaved, RK_INTERLEAVED, 0)
+#if RV_STREAMS
+WHOLES(FIXED, half_streamed, RK_HALF, 1)
+WHOLES(FIXED, interleaved_streamed, RK_INTERLEAVED, 1)
+#endif
 /* [stream][pairing][quarters] */
-static rope_rotate_fn *const KERNEL(fixed)[2][2][65] = {
+static rope_rotate_fn *const KERNEL(fixed)[RV_STREAMS + 1][2][65] = {
     {
-        [RK_HALF] = {WHOLES(IS_HALF) PARTS(IS_HALF)},
-        [RK_INTERLEAVED] = {WHOLES(IS_INTERLEAVED) PARTS(IS_INTERLEAVED)},
+        [RK_HALF] = {WHOLES(ENTRY, half) PARTS(ENTRY, half)},
+        [RK_INTERLEAVED] = {WHOLES(ENTRY, interleaved) PARTS(ENTRY, interleaved)},
     },
+#if RV_STREAMS
     {
-        [RK_HALF] = {NULL, STREAMED(IS_HALF_STREAMED)},
-        [RK_INTERLEAVED] = {NULL, STREAMED(IS_INTERLEAVED_STREAMED)},
+        [RK_HALF] = {WHOLES(ENTRY, half_streamed)},
+        [RK_INTERLEAVED] = {WHOLES(ENTRY, interleaved_streamed)},
     },
+#endif
 };
 #undef WHOLES
 #undef PARTS
-#undef STREAMED
 #undef FIXED
-#undef FIXED_HALF
-#undef FIXED_INTERLEAVED
-#undef STREAMED_HALF
-#undef STREAMED_INTERLEAVED
-#undef IS_HALF
-#undef IS_INTERLEAVED
-#undef IS_HALF_STREAMED
-#undef IS_INTERLEAVED_STREAMED
+#undef ENTRY
 
 RV void KERNEL(rotate_any)(const struct rope_rotate_args *a, int from, int to, int arith)
 {
     const size_t width = V(WIDTH), quarters = a->pairs * 4 / width;
+    const int stream = RV_STREAMS ? a->stream : 0;
     if (width > 2 && from == to && arith == RK_FUSED && a->pairs * 4 % width == 0 &&
         a->src_half == a->pairs && a->dst_half == a->pairs && quarters <= 64 &&
-        KERNEL(fixed)[a->stream][from][quarters] != NULL)
-        KERNEL(fixed)[a->stream][from][quarters](a);
+        KERNEL(fixed)[stream][from][quarters] != NULL)
+        KERNEL(fixed)[stream][from][quarters](a);
     else
         KERNEL(rotate_tokens)(a, a->pairs / width, a->pairs % width, from, to, arith, 0, 0);
 }

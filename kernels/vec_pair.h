@@ -22,7 +22,7 @@ RV void rv_prefetch(const void *p, ptrdiff_t bytes)
 }
 
 /* Whole vectors, and two of them as pairs, past the caches where a set can (p aligned to the vector). */
-#ifndef RV_STREAMS
+#if !RV_STREAMS
 #define rv_stream_f32(p, v)      rv_store_f32(p, v, RV_F32_LANES)
 #define rv_stream_f64(p, v)      rv_store_f64(p, v, RV_F64_LANES)
 #define rv_stream_f16(p, v)      rv_store_f16(p, v, 2 * RV_F32_LANES)

@@ -38,6 +38,7 @@ typedef double rv_f64;
 /* 1 where a head of f32 leaves places for 8 more loads: a hint for what is read anyway then costs less than the
    branch around it (2 to 5 % of 16 to 128 tokens on Zen 5; AVX2 loses 8 % by it) */
 #define RV_SPARE_LOADS 0
+#define RV_STREAMS     0 /* stores past the caches */
 
 /* ---- f32 ------------------------------------------------------------------------------------ */
 
