@@ -314,11 +314,12 @@ static rope_status check_duplicates(const struct rope_walk *walk)
 {
     rope_status status = ROPE_OK;
     for (size_t b = 0; b < walk->batch; b++)
-        for (size_t t = 0; t < walk->tokens; t++)
-            for (size_t axis = 0; status == ROPE_OK && !rope_is_left_out(walk, b, t) &&
-                                  (axis == 0 || axis < walk->axes);
-                 axis++)
+        for (size_t t = 0; t < walk->tokens; t++) {
+            if (rope_is_left_out(walk, b, t))
+                continue;
+            for (size_t axis = 0; status == ROPE_OK && (axis == 0 || axis < walk->axes); axis++)
                 status = check_duplicate(walk, b, rope_row_number(walk, axis, b, t));
+        }
     return status;
 }
 

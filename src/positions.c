@@ -74,11 +74,6 @@ static int dense_are_good(const struct range *range, const rope_positions *posit
     return range->row_count == NULL && !bad;
 }
 
-static int is_same_in_batches(const rope_positions *positions)
-{
-    return positions->data == NULL || positions->stride_batch == 0;
-}
-
 static rope_status check_values(const struct range *range, const rope_positions *positions,
                                 size_t batch, size_t tokens, struct rope_message message)
 {
@@ -92,8 +87,8 @@ static rope_status check_values(const struct range *range, const rope_positions 
                        : ROPE_OK;
         }
     }
-    if (is_same_in_batches(positions) &&
-        (range->leave_out == NULL || is_same_in_batches(range->leave_out)))
+    if (rope_is_same_in_batches(positions) &&
+        (range->leave_out == NULL || rope_is_same_in_batches(range->leave_out)))
         batch = 1;
     const int dense = integers && positions->data != NULL && positions->stride_token == 1 &&
                       positions->start == 0 && positions->step == 0 && range->row_count == NULL;

@@ -299,16 +299,14 @@ static void start_spans(const struct rope_walk *walk, size_t heads, struct span 
         spans[s].args.heads = 0;
         if (side->heads == 0)
             continue;
-        spans[s].args.heads = side->heads;
-        spans[s].args.src_step = side->src.stride[ROPE_TOKEN];
+        spans[s].args.tokens = 1;
+        spans[s].args.src_step = spans[s].args.dst_step = spans[s].args.row_step = 0;
         spans[s].args.src_stride = side->src.stride[ROPE_HEAD];
         spans[s].args.dst_stride = side->dst.stride[ROPE_HEAD];
         spans[s].args.ahead =
-            rope_ahead(&spans[s].args, walk->pairs * side->element, bytes, side->in_place);
+            rope_ahead(side->heads, side->src.stride[ROPE_HEAD], side->src.stride[ROPE_TOKEN],
+                       walk->pairs * side->element, bytes, side->in_place);
         spans[s].args.stream = 0;
-        spans[s].args.heads = 0;
-        spans[s].args.tokens = 1;
-        spans[s].args.src_step = spans[s].args.dst_step = spans[s].args.row_step = 0;
         spans[s].args.src_half = walk->chunk_pairs;
         spans[s].args.dst_half = walk->chunk_pairs;
     }

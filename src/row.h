@@ -21,6 +21,11 @@ static inline int64_t rope_position_step(const rope_positions *positions)
  */
 int64_t rope_position_moved(const rope_positions *positions, int64_t value, size_t token);
 
+static inline int rope_is_same_in_batches(const rope_positions *positions)
+{
+    return positions->data == NULL || positions->stride_batch == 0;
+}
+
 static inline int rope_is_float(rope_dtype dtype)
 {
     return dtype == ROPE_F32 || dtype == ROPE_F64;
@@ -86,6 +91,12 @@ static inline struct rope_place rope_position_at(const rope_positions *positions
  */
 void rope_row_make(const rope_plan *plan, const struct rope_place *places, size_t first,
                    enum rope_kernel_dtype dtype, struct rope_rows_args *args);
+
+/*
+ * From so many bytes on results go past the caches, if their places, strides and lengths are multiples of whole
+ * lines.  Where both were measured, plain stores won below it and streaming above.
+ */
+enum { ROPE_STREAM_BYTES = 16 << 20 };
 
 /* 1 if so large a table goes past the caches; its rows then start on, and fill, whole lines of 64 bytes. */
 int rope_rows_can_stream(const rope_rows *rows, size_t pairs, size_t tokens);

@@ -236,18 +236,12 @@ rope_status rope_rows_region(const rope_rows *rows, size_t pairs, size_t batch, 
 
 /* ---- rope_cos_sin ---------------------------------------------------------------------------- */
 
-/*
- * From this size on a table is streamed past the caches.  Where both were measured, plain stores
- * won below it and streaming above.
- */
-static const size_t stream_bytes = (size_t)16 << 20;
-
 int rope_rows_can_stream(const rope_rows *rows, size_t pairs, size_t tokens)
 {
     const size_t size = rope_dtype_size(rows->dtype);
     const size_t stride = (size_t)rope_rows_stride(rows, pairs) * size;
     const size_t total = tokens * rope_rows_width(rows, pairs) * size;
-    if (total < stream_bytes)
+    if (total < (size_t)ROPE_STREAM_BYTES)
         return 0;
     if (rows->layout != ROPE_ROWS_PACKED && rows->layout != ROPE_ROWS_SEPARATE)
         return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The self-test: calls each slot of two kernel sets with the same operands and compares what they
- * leave in memory, or one set with known answers.  Knows the contract of kernels.h, and no arithmetic: what is right is for the
- * tests to say.
+ * leave in memory, or one set with known answers.  Knows the contract of kernels.h, and no
+ * arithmetic: what is right is for the tests to say.
  */
 #include "self_test.h"
 #include "dispatch.h"

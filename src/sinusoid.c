@@ -147,7 +147,7 @@ static rope_status check_positions(struct walk *walk)
         if (rope_regions_overlap(&walk->dst, &region))
             return rope_fail(walk->message, ROPE_ERR_ALIAS,
                              "sinusoid.dst: overlaps positions.data");
-        walk->shared &= positions->data == NULL || positions->stride_batch == 0;
+        walk->shared &= rope_is_same_in_batches(positions);
     }
     return ROPE_OK;
 }

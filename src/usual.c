@@ -314,28 +314,28 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
  * Time over the better copy on Zen 5: f32 40 MiB 1.58, with the hint; 1.39 without; 1.07 past the caches; 160
  * MiB 1.46, 1.38, 1.05; bf16 20 MiB 1.21, 1.17, 0.92; 80 MiB 1.40, 1.40, 1.09.
  */
-enum { MOST_OF_L2 = 640 << 10, MOST_OF_L3 = 24 << 20, HALF_OF_L3 = 16 << 20 };
+enum { MOST_OF_L2 = 640 << 10, MOST_OF_L3 = 24 << 20 };
 
-ptrdiff_t rope_ahead(const struct rope_rotate_args *args, size_t half, size_t bytes, int in_place)
+ptrdiff_t rope_ahead(size_t heads, ptrdiff_t stride, ptrdiff_t step, size_t half, size_t bytes,
+                     int in_place)
 {
-    if (bytes <= (size_t)(in_place ? MOST_OF_L2 : HALF_OF_L3))
+    if (in_place ? bytes <= (size_t)MOST_OF_L2 : bytes < (size_t)ROPE_STREAM_BYTES)
         return 0;
     const ptrdiff_t ahead = in_place && bytes <= (size_t)MOST_OF_L3 ? 2048 : 4096;
     /* as many bytes of heads, as they stand: head after head of a token, or token after token */
-    const ptrdiff_t heads = (ptrdiff_t)args->heads, head = 2 * (ptrdiff_t)half;
-    const int by_token = heads == 1 || args->src_stride * heads > args->src_step;
-    const ptrdiff_t width = by_token ? heads * head : head;
-    return (ahead + width - 1) / width * (by_token ? args->src_step : args->src_stride);
+    const ptrdiff_t count = (ptrdiff_t)heads, head = 2 * (ptrdiff_t)half;
+    const int by_token = count == 1 || stride * count > step;
+    const ptrdiff_t width = by_token ? count * head : head;
+    return (ahead + width - 1) / width * (by_token ? step : stride);
 }
 
 /* 1 if results go past the caches. */
 static int is_streamed(const struct usual_side *side, size_t bytes)
 {
     const struct rope_rotate_args *args = &side->args;
-    return !side->in_place && bytes > (size_t)HALF_OF_L3 &&
-           (((uintptr_t)args->dst | (uintptr_t)args->dst_stride | (uintptr_t)args->dst_step |
-             side->half) &
-            63) == 0;
+    const uintptr_t places =
+        (uintptr_t)args->dst | (uintptr_t)args->dst_stride | (uintptr_t)args->dst_step | side->half;
+    return !side->in_place && bytes >= (size_t)ROPE_STREAM_BYTES && places % 64 == 0;
 }
 
 static void rotate(struct usual *usual, size_t tokens, const void *cos_row, const void *sin_row,
@@ -458,7 +458,9 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
         struct rope_rotate_args *args = &side->args;
         if (args->heads == 0)
             continue;
-        args->ahead = is_large ? rope_ahead(args, side->half, bytes, side->in_place) : 0;
+        args->ahead = is_large ? rope_ahead(args->heads, args->src_stride, args->src_step,
+                                            side->half, bytes, side->in_place)
+                               : 0;
         args->stream = is_large && is_streamed(side, bytes);
         streamed |= args->stream;
         args->src = (const char *)args->src + (ptrdiff_t)begin * args->src_step;

@@ -23,8 +23,9 @@ int rope_usual_table(const rope_plan *plan, const rope_positions *positions, siz
 
 /*
  * How far ahead of a head to ask the caches for what comes, in bytes; 0: not at all.  `bytes` are rotated in
- * all, `half` those of the x of a head; heads, src_stride and src_step of args are set.
+ * all, `half` those of the x of a head; the heads of a token stand `stride` apart, the tokens `step`.
  */
-ptrdiff_t rope_ahead(const struct rope_rotate_args *args, size_t half, size_t bytes, int in_place);
+ptrdiff_t rope_ahead(size_t heads, ptrdiff_t stride, ptrdiff_t step, size_t half, size_t bytes,
+                     int in_place);
 
 #endif
