@@ -7,6 +7,7 @@
  * Tests named after a fault have the number of tests/test_cases.c.  MR03 (slices of planar
  * positions) is a matter of the caller's arrays and is tested there.
  */
+#include "gguf_pairs.h"
 #include "rope/rope_config.h"
 #include "support.h"
 
@@ -1161,19 +1162,6 @@ static void test_refused(void **state)
 }
 
 /* ---- GGUF ------------------------------------------------------------------------------------ */
-
-#define NUMBER(key, value)                                \
-    {                                                     \
-        sizeof(rope_gguf_pair), 0, key, NULL, NULL, value \
-    }
-#define TEXT(key, value)                                 \
-    {                                                    \
-        sizeof(rope_gguf_pair), 0, key, value, NULL, 0.0 \
-    }
-#define LIST(key, values)                                             \
-    {                                                                 \
-        sizeof(rope_gguf_pair), COUNT(values), key, NULL, values, 0.0 \
-    }
 
 static rope_config *read_gguf(rope_profile profile, const rope_gguf_pair *pairs, size_t count)
 {

@@ -6,6 +6,7 @@
  * message, nothing in between, and nothing leaks.  Linked with --wrap for the allocator.
  */
 #include "allocations.h"
+#include "gguf_pairs.h"
 #include "rope/rope_config.h"
 #include "support.h"
 
@@ -240,19 +241,6 @@ static void test_values(void **state)
 /* ---- GGUF ------------------------------------------------------------------------------------ */
 
 static const double four[4] = {1, 2, 4, 8}, sections[4] = {2, 1, 1, 0}, windows[2] = {1, 0};
-
-#define NUMBER(key, value)                                \
-    {                                                     \
-        sizeof(rope_gguf_pair), 0, key, NULL, NULL, value \
-    }
-#define TEXT(key, value)                                 \
-    {                                                    \
-        sizeof(rope_gguf_pair), 0, key, value, NULL, 0.0 \
-    }
-#define LIST(key, values)                                             \
-    {                                                                 \
-        sizeof(rope_gguf_pair), COUNT(values), key, NULL, values, 0.0 \
-    }
 
 /* Pairs that are read whatever the architecture; the first names it. */
 static const rope_gguf_pair metadata[] = {

@@ -979,3 +979,15 @@ uint64_t tour_finish(struct tour *tour, size_t i)
 #endif
     return sum;
 }
+
+uint64_t *tour_sums(struct tour *tour)
+{
+    uint64_t *const sums = malloc(tour_count(tour) * sizeof *sums);
+    assert_non_null(sums);
+    for (size_t i = 0; i < tour_count(tour); i++) {
+        tour_prepare(tour, i);
+        tour_check(tour, i, tour_run(tour_call(tour, i)));
+        sums[i] = tour_finish(tour, i);
+    }
+    return sums;
+}

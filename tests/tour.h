@@ -74,4 +74,7 @@ void tour_check(const struct tour *tour, size_t i, uintptr_t returned);
 /* Behind the call: a checksum of all that it wrote and made, which is destroyed. */
 uint64_t tour_finish(struct tour *tour, size_t i);
 
+/* Makes and checks all calls; the checksum of each, to be freed. */
+uint64_t *tour_sums(struct tour *tour);
+
 #endif

@@ -154,6 +154,17 @@ int array_canaries_live(const struct array *array)
     return memcmp(margin_of(array), canaries, MARGIN) == 0;
 }
 
+void arrays_place(struct array *arrays, const int *is_used, size_t count, enum side side)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!is_used[i])
+            continue;
+        array_place(&arrays[i], side);
+        if (arrays[i].fits)
+            array_restore(&arrays[i]);
+    }
+}
+
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
 void descriptor_take(struct descriptor *descriptor, struct input *input, size_t count)

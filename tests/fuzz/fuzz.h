@@ -70,6 +70,9 @@ void array_restore(struct array *array);
 int array_is_kept(const struct array *array);
 int array_canaries_live(const struct array *array);
 
+/* Places those of the arrays that are used, with the bytes that were kept. */
+void arrays_place(struct array *arrays, const int *is_used, size_t count, enum side side);
+
 /* ---- Descriptors ----------------------------------------------------------------------------- */
 
 /*

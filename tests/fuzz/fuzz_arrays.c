@@ -33,13 +33,7 @@ static void check_writes(const struct array *target)
 
 static void place(enum side side)
 {
-    for (int i = 0; i < ARRAYS; i++) {
-        if (!is_used[i])
-            continue;
-        array_place(&arrays[i], side);
-        if (arrays[i].fits)
-            array_restore(&arrays[i]);
-    }
+    arrays_place(arrays, is_used, ARRAYS, side);
 }
 
 /* ---- Permutations ---------------------------------------------------------------------------- */

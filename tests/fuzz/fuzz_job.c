@@ -123,13 +123,7 @@ static void size_rows(void)
 /* Puts the addresses of the arrays where the descriptors had anything but NULL. */
 static void place(enum side side)
 {
-    for (int i = 0; i < ARRAYS; i++) {
-        if (!is_used[i])
-            continue;
-        array_place(&arrays[i], side);
-        if (arrays[i].fits)
-            array_restore(&arrays[i]);
-    }
+    arrays_place(arrays, is_used, ARRAYS, side);
     for (int s = 0; s < 2; s++) {
         rope_tensor *const t = &now.tensor[s];
         if (!now.has[s])

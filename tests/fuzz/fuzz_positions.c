@@ -39,13 +39,7 @@ static ptrdiff_t stride(void)
 
 static rope_status call(enum side side)
 {
-    for (int i = 0; i < ARRAYS; i++) {
-        if (!is_used[i])
-            continue;
-        array_place(&arrays[i], side);
-        if (arrays[i].fits)
-            array_restore(&arrays[i]);
-    }
+    arrays_place(arrays, is_used, ARRAYS, side);
     now.rows.cos = is_used[COS] ? arrays[COS].address : NULL;
     now.rows.sin = is_used[SIN] ? arrays[SIN].address : NULL;
     descriptor_write(&rows_memory, 0, &now.rows, sizeof now.rows);
