@@ -50,6 +50,18 @@ enum { /* blocks that a rotation holds in registers at once, beside its row */
        rv_TOGETHER_f16 = 1,
        rv_TOGETHER_bf16 = 1
 };
+/*
+ * Quarters of a block, whole ones and not, that the heads of nearly all models have with some set: these
+ * widths have functions of their own.
+ */
+#define WHOLES(one, ...)                                                                    \
+    one(4, __VA_ARGS__) one(8, __VA_ARGS__) one(12, __VA_ARGS__) one(16, __VA_ARGS__)       \
+        one(20, __VA_ARGS__) one(24, __VA_ARGS__) one(28, __VA_ARGS__) one(32, __VA_ARGS__) \
+            one(40, __VA_ARGS__) one(48, __VA_ARGS__) one(64, __VA_ARGS__)
+#define PARTS(one, ...)                                                                   \
+    one(2, __VA_ARGS__) one(3, __VA_ARGS__) one(5, __VA_ARGS__) one(6, __VA_ARGS__)       \
+        one(7, __VA_ARGS__) one(9, __VA_ARGS__) one(10, __VA_ARGS__) one(14, __VA_ARGS__) \
+            one(18, __VA_ARGS__)
 
 /* f32 and f64: one order of lanes, and nothing to round. */
 #define rv_loadrow_f32   rv_load_f32
@@ -84,6 +96,9 @@ enum { /* blocks that a rotation holds in registers at once, beside its row */
 #include "rotate.inc.h"
 #include "rows.inc.h"
 #include "run.inc.h"
+#if RV_TURNS
+#include "turns.inc.h"
+#endif
 #undef T
 #define T f64
 #include "add.inc.h"
@@ -125,6 +140,9 @@ const struct rope_kernels PASTE(rope_kernels, ISA) = {
                 DTYPES(eager_interleaved_to_half), DTYPES(eager_interleaved)},
                {DTYPES(unfused_half), DTYPES(unfused_half_to_interleaved),
                 DTYPES(unfused_interleaved_to_half), DTYPES(unfused_interleaved)}},
+#if RV_TURNS
+    .turns = {SLOT(turns_half, f32), SLOT(turns_interleaved, f32)},
+#endif
     .rows = DTYPES(rows),
     .run = {SLOT(run, f32), NULL, SLOT(run, f16), SLOT(run, bf16)},
     .direct = DTYPES(direct),

@@ -57,6 +57,14 @@ struct rope_rotate_args {
 typedef void rope_rotate_fn(const struct rope_rotate_args *args);
 
 /*
+ * Rotates the f32 heads of two tensors, fused, token by token.  Of `second` only src, dst, their strides and
+ * steps, heads and ahead are read; tokens, rows and widths are those of `first`.  stream is 0.  Each tensor is
+ * as for a rotate slot, and no head that is written overlaps a head of the other.
+ */
+typedef void rope_turns_fn(const struct rope_rotate_args *first,
+                           const struct rope_rotate_args *second);
+
+/*
  * How the two results of a rows slot are laid out.  Results are rounded once to the element type;
  * bf16 results below 2^-126 in magnitude may be rounded a second time, off by at most 2^-150.
  */
@@ -176,6 +184,7 @@ typedef void rope_add_fn(const struct rope_add_args *args);
 
 struct rope_kernels {
     rope_rotate_fn *rotate[RK_ARITHS][RK_PAIRINGS][RK_DTYPES];
+    rope_turns_fn *turns[2]; /* half, interleaved; NULL where two rotate calls are as fast */
     rope_rows_fn *rows[RK_DTYPES];
     rope_run_fn *run[RK_DTYPES]; /* NULL for f64 */
     rope_rows_fn *direct[RK_DTYPES];

@@ -12,10 +12,9 @@
  *                  times that of L3
  *   f16, AVX-512   30 places (20 to convert): 15 cycles
  *   interleaved    16 shuffles more a head of f32, on two of the pipes: 8 cycles that the products want too
- * and a token, whatever its heads (measured over 320 KiB of f32, the limit 101 ns a token):
- *   4 ns           its row, read from L2 while no head can start
- *   4 ns           the end of the heads of q and of k, which the branches foretell wrong
- * so that one token, 80 ns, cannot come closer than 1.1, nor 16 tokens closer than 1.08.
+ * and a token, whatever its heads, its row: 8 lines of f32 out of L2 beside the 320 of 40 heads, 2.5 %, and as
+ * much again where q and k do not take turns (turns.inc.h).  A bare loop with nothing but both comes to 1.04 of
+ * the limit over 320 KiB, this one to 1.06; interleaved pairs, whose rows are mixed first, to 1.10.
  */
 
 /* x and y of n <= WIDTH pairs from pair i on. */
@@ -148,6 +147,22 @@ RV V(block) KERNEL(rotate_row)(const V(real) * row, size_t n, int from)
     return from == RK_HALF ? V(split)(v) : V(mix)(v);
 }
 
+/* The row of a token. */
+RV void KERNEL(rotate_rows)(const char *cos_row, const char *sin_row, size_t blocks, size_t tail,
+                            int from, V(block) * c, V(block) * s)
+{
+    const size_t width = V(WIDTH);
+    const V(real) *const cosines = (const void *)cos_row, *const sines = (const void *)sin_row;
+    for (size_t b = 0; b < blocks; b++) {
+        c[b] = KERNEL(rotate_row)(cosines + b * width, width, from);
+        s[b] = KERNEL(rotate_row)(sines + b * width, width, from);
+    }
+    if (tail != 0) {
+        c[blocks] = KERNEL(rotate_row)(cosines + blocks * width, tail, from);
+        s[blocks] = KERNEL(rotate_row)(sines + blocks * width, tail, from);
+    }
+}
+
 /*
  * The heads of one token; blocks whole blocks and `tail` more pairs of each.  `fixed` says that both are
  * constants and that x and y stand `pairs` apart: the row then lives in registers.  `stream` needs it, and
@@ -159,21 +174,11 @@ struct KERNEL(heads) {
     ptrdiff_t src_stride, dst_stride, ahead;
     size_t count, src_half, dst_half;
 };
-RV void KERNEL(rotate_heads)(struct KERNEL(heads) h, const V(real) * cos_row,
-                             const V(real) * sin_row, size_t blocks, size_t tail, int from, int to,
-                             int arith, int fixed, int stream)
+RV void KERNEL(rotate_heads)(struct KERNEL(heads) h, const V(block) * c, const V(block) * s,
+                             size_t blocks, size_t tail, int from, int to, int arith, int fixed,
+                             int stream)
 {
     const size_t width = V(WIDTH), pairs = blocks * width + tail;
-    V(block) c[RK_MAX_PAIRS / V(WIDTH) + 1], s[RK_MAX_PAIRS / V(WIDTH) + 1];
-    for (size_t b = 0; b < blocks; b++) {
-        c[b] = KERNEL(rotate_row)(cos_row + b * width, width, from);
-        s[b] = KERNEL(rotate_row)(sin_row + b * width, width, from);
-    }
-    if (tail != 0) {
-        c[blocks] = KERNEL(rotate_row)(cos_row + blocks * width, tail, from);
-        s[blocks] = KERNEL(rotate_row)(sin_row + blocks * width, tail, from);
-    }
-
     const size_t half_in = fixed ? pairs : h.src_half;
     const size_t half_out = fixed ? pairs : h.dst_half;
     const size_t span = (from == RK_HALF ? half_in + pairs : 2 * pairs) * sizeof(V(elem));
@@ -202,6 +207,7 @@ RV void KERNEL(rotate_heads)(struct KERNEL(heads) h, const V(real) * cos_row,
 RV void KERNEL(rotate_tokens)(const struct rope_rotate_args *a, size_t blocks, size_t tail,
                               int from, int to, int arith, int fixed, int stream)
 {
+    V(block) c[RK_MAX_PAIRS / V(WIDTH) + 1], s[RK_MAX_PAIRS / V(WIDTH) + 1];
     struct KERNEL(heads) h = {a->src,   a->dst,   a->src_stride, a->dst_stride,
                               a->ahead, a->heads, a->src_half,   a->dst_half};
     const char *cos_row = a->cos, *sin_row = a->sin;
@@ -211,9 +217,8 @@ RV void KERNEL(rotate_tokens)(const struct rope_rotate_args *a, size_t blocks, s
         const char *const next_src = h.src + a->src_step;
         char *const next_dst = h.dst + a->dst_step;
         const char *const next_cos = cos_row + a->row_step, *const next_sin = sin_row + a->row_step;
-        KERNEL(rotate_heads)
-        (h, (const void *)cos_row, (const void *)sin_row, blocks, tail, from, to, arith, fixed,
-         stream);
+        KERNEL(rotate_rows)(cos_row, sin_row, blocks, tail, from, c, s);
+        KERNEL(rotate_heads)(h, c, s, blocks, tail, from, to, arith, fixed, stream);
         h.src = next_src;
         h.dst = next_dst;
         cos_row = next_cos;
@@ -234,14 +239,6 @@ RV void KERNEL(rotate_quarters)(const struct rope_rotate_args *a, size_t quarter
         KERNEL(rotate_tokens)
     (a, quarters / 4, quarters % 4 * width / 4, pairing, pairing, RK_FUSED, 1, stream);
 }
-#define WHOLES(one, ...)                                                                    \
-    one(4, __VA_ARGS__) one(8, __VA_ARGS__) one(12, __VA_ARGS__) one(16, __VA_ARGS__)       \
-        one(20, __VA_ARGS__) one(24, __VA_ARGS__) one(28, __VA_ARGS__) one(32, __VA_ARGS__) \
-            one(40, __VA_ARGS__) one(48, __VA_ARGS__) one(64, __VA_ARGS__)
-#define PARTS(one, ...)                                                                   \
-    one(2, __VA_ARGS__) one(3, __VA_ARGS__) one(5, __VA_ARGS__) one(6, __VA_ARGS__)       \
-        one(7, __VA_ARGS__) one(9, __VA_ARGS__) one(10, __VA_ARGS__) one(14, __VA_ARGS__) \
-            one(18, __VA_ARGS__)
 #define FIXED(quarters, way, pairing, stream)                                      \
     static void KERNEL(fixed_##way##_##quarters)(const struct rope_rotate_args *a) \
     {                                                                              \
@@ -269,8 +266,6 @@ static rope_rotate_fn *const KERNEL(fixed)[RV_STREAMS + 1][2][65] = {
     },
 #endif
 };
-#undef WHOLES
-#undef PARTS
 #undef FIXED
 #undef ENTRY
 

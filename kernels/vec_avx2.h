@@ -24,6 +24,7 @@ typedef __m256d rv_f64;
 #define RV_TOGETHER    1 /* f32 blocks that registers hold beside a row of them */
 #define RV_SPARE_LOADS 0
 #define RV_STREAMS     1 /* stores past the caches */
+#define RV_TURNS       0
 
 /* ---- tails: an even number of bytes, without masked moves (emulators fault on their masked-off
  * lanes) ---- */

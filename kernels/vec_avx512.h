@@ -25,6 +25,38 @@ typedef __m512d rv_f64;
 #define RV_TOGETHER    4 /* f32 blocks that registers hold beside a row of them */
 #define RV_SPARE_LOADS 1
 #define RV_STREAMS     1 /* stores past the caches */
+#define RV_TURNS       1
+
+/* ---- two numbers in a vector register
+ * --------------------------------------------------------------- */
+
+typedef __m128i rv_two;
+RV rv_two rv_hold_two(rv_two v) /* where it is, until it is taken */
+{
+    __asm__ volatile("" : "+v"(v));
+    return v;
+}
+RV rv_two rv_two_of(ptrdiff_t first, ptrdiff_t second)
+{
+    return rv_hold_two(_mm_insert_epi64(_mm_cvtsi64_si128(first), second, 1));
+}
+RV rv_two rv_add_two(rv_two a, rv_two b)
+{
+    return _mm_add_epi64(a, b);
+}
+RV ptrdiff_t rv_first(rv_two v)
+{
+    return _mm_cvtsi128_si64(v);
+}
+RV ptrdiff_t rv_second(rv_two v)
+{
+    return _mm_extract_epi64(v, 1);
+}
+RV ptrdiff_t rv_hold_number(ptrdiff_t v) /* in a general register from here on */
+{
+    __asm__ volatile("" : "+r"(v));
+    return v;
+}
 
 RV size_t rv_rest(size_t n, size_t lanes) /* what n leaves behind the first vector */
 {

@@ -24,6 +24,7 @@ typedef float64x2_t rv_f64;
 #define RV_TOGETHER    1 /* f32 blocks that registers hold beside a row of them */
 #define RV_SPARE_LOADS 0
 #define RV_STREAMS     0
+#define RV_TURNS       0
 
 /* ---- tails: an even number of bytes ------------------------------------------------------------
  */

@@ -132,17 +132,13 @@ static const void *reals(enum rope_kernel_dtype type, const double numbers[N], f
     return room;
 }
 
-int rope_known_rotates(const struct rope_kernels *tested, int arith, int pairing,
-                       enum rope_kernel_dtype type, struct rope_difference *difference)
+/* One head of one token. */
+static struct rope_rotate_args one_head(const struct room *src, struct room *dst, const void *cos,
+                                        enum rope_kernel_dtype type)
 {
-    struct room src, dst;
-    float narrow[N];
-    blank(&dst);
-    put_elements(src.bytes, type, pairing / 2);
-    const void *const cos = reals(type, row, narrow);
-    const struct rope_rotate_args args = {
-        .src = src.bytes,
-        .dst = dst.bytes,
+    return (struct rope_rotate_args){
+        .src = src->bytes,
+        .dst = dst->bytes,
         .heads = 1,
         .tokens = 1,
         .pairs = PAIRS,
@@ -150,8 +146,34 @@ int rope_known_rotates(const struct rope_kernels *tested, int arith, int pairing
         .dst_half = PAIRS,
         .cos = cos,
         .sin = (const char *)cos + PAIRS * (type == RK_F64 ? sizeof(double) : sizeof(float))};
+}
+
+int rope_known_rotates(const struct rope_kernels *tested, int arith, int pairing,
+                       enum rope_kernel_dtype type, struct rope_difference *difference)
+{
+    struct room src, dst;
+    float narrow[N];
+    blank(&dst);
+    put_elements(src.bytes, type, pairing / 2);
+    const struct rope_rotate_args args = one_head(&src, &dst, reals(type, row, narrow), type);
     tested->rotate[arith][pairing][type](&args);
     return are_right(&dst, type, pairing % 2, rotated[arith][type], 0, difference);
+}
+
+int rope_known_takes_turns(const struct rope_kernels *tested, int pairing,
+                           struct rope_difference *difference)
+{
+    struct room src, dst[2];
+    float narrow[N];
+    const void *const cos = reals(RK_F32, row, narrow);
+    blank(&dst[0]);
+    blank(&dst[1]);
+    put_elements(src.bytes, RK_F32, pairing);
+    const struct rope_rotate_args q = one_head(&src, &dst[0], cos, RK_F32);
+    const struct rope_rotate_args k = one_head(&src, &dst[1], cos, RK_F32);
+    tested->turns[pairing](&q, &k);
+    return are_right(&dst[0], RK_F32, pairing, rotated[RK_FUSED][RK_F32], 0, difference) &&
+           are_right(&dst[1], RK_F32, pairing, rotated[RK_FUSED][RK_F32], 0, difference);
 }
 
 int rope_known_makes_rows(const struct rope_kernels *tested, int kind, enum rope_kernel_dtype type,

@@ -7,6 +7,9 @@
 
 int rope_known_rotates(const struct rope_kernels *tested, int arith, int pairing,
                        enum rope_kernel_dtype type, struct rope_difference *difference);
+/* pairing: RK_HALF, RK_INTERLEAVED */
+int rope_known_takes_turns(const struct rope_kernels *tested, int pairing,
+                           struct rope_difference *difference);
 /* kind: 0 from tables, 1 from angles, 2 from f32 angles */
 int rope_known_makes_rows(const struct rope_kernels *tested, int kind, enum rope_kernel_dtype type,
                           struct rope_difference *difference);

@@ -18,7 +18,7 @@
 
 enum { ROTATIONS = RK_ARITHS * RK_PAIRINGS * RK_DTYPES, WIDENINGS = 2 };
 static_assert(sizeof(struct rope_kernels) ==
-                  (ROTATIONS + 6 * RK_DTYPES + 2) * sizeof(rope_rotate_fn *),
+                  (ROTATIONS + 6 * RK_DTYPES + 4) * sizeof(rope_rotate_fn *),
               "a new slot needs a comparison");
 
 #if UINTPTR_MAX == UINT64_MAX
@@ -298,23 +298,50 @@ static const unsigned char *make_heads(struct bench *bench, enum rope_kernel_dty
     return bench->source;
 }
 
+void rope_take_turns(rope_turns_fn *turns, const struct rope_rotate_args *args)
+{
+    const ptrdiff_t ends = args->heads > 2 ? (ptrdiff_t)args->heads - 1 : 1;
+    struct rope_rotate_args first = *args;
+    first.heads = args->heads > 2 ? 2 : 1;
+    first.src_stride = ends * args->src_stride;
+    first.dst_stride = ends * args->dst_stride;
+    const struct rope_rotate_args second = {
+        .src = (const char *)args->src + args->src_stride,
+        .dst = (char *)args->dst + args->dst_stride,
+        .src_stride = args->src_stride,
+        .dst_stride = args->dst_stride,
+        .src_step = args->src_step,
+        .dst_step = args->dst_step,
+        .heads = args->heads - first.heads,
+        .ahead = args->ahead,
+    };
+    turns(&first, &second);
+}
+
+/* The tested set rotates by its slot as the other does, or by `turns`. */
 static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_kernel_dtype type,
-                      size_t pairs, int in_place, struct rope_difference *difference)
+                      size_t pairs, int in_place, rope_turns_fn *turns,
+                      struct rope_difference *difference)
 {
     const size_t size = types[type].size;
-    const size_t heads = pairs > 128 ? 1 : 1 + below(bench, pairs > 67 ? 2 : 3);
-    const int stream = !in_place && pairs * size % 64 == 0 && below(bench, 2) == 0;
-    const size_t src_half = pairs + (!stream && below(bench, 4) == 0 ? below(bench, 5) : 0);
+    const size_t most = pairs > 128 ? 1 : pairs > 67 ? 2 : 3;
+    const size_t heads = turns != NULL ? (pairs > 67 ? 2 : 4) : 1 + below(bench, most);
+    const int tight = turns != NULL && pairs > 128; /* two heads fill the inputs */
+    const int stream = turns == NULL && !in_place && pairs * size % 64 == 0 && below(bench, 2) == 0;
+    const int dense = tight || stream;
+    const size_t src_half = pairs + (!dense && below(bench, 4) == 0 ? below(bench, 5) : 0);
     const size_t dst_half =
-        in_place ? src_half : pairs + (!stream && below(bench, 4) == 0 ? below(bench, 5) : 0);
-    const size_t gap = stream ? 0 : below(bench, 4);
+        in_place ? src_half : pairs + (!dense && below(bench, 4) == 0 ? below(bench, 5) : 0);
+    const size_t gap = dense ? 0 : below(bench, 4);
     const size_t src_step = head_elements(pairing / 2, pairs, src_half) + gap;
     const size_t dst_step = head_elements(pairing % 2, pairs, dst_half) + gap;
     const size_t src_first = below(bench, 4) == 0 ? (heads - 1) * src_step : 0;
     const size_t dst_first = in_place               ? src_first
                              : below(bench, 4) == 0 ? (heads - 1) * dst_step
                                                     : 0;
-    const size_t tokens = src_first == 0 && dst_first == 0 && below(bench, 2) == 0 ? heads : 1;
+    const size_t by_token = turns != NULL ? 2 : 1;
+    const size_t tokens =
+        src_first == 0 && dst_first == 0 && below(bench, 2) == 0 ? heads / by_token : 1;
     start(bench);
     const size_t dst =
         add_array(bench, heads * dst_step * size, stream ? 0 : below(bench, 8) * size);
@@ -333,8 +360,8 @@ static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_ker
             .dst_stride = (ptrdiff_t)(dst_step * size) * (dst_first != 0 ? -1 : 1),
             .heads = heads / tokens,
             .tokens = tokens,
-            .src_step = (ptrdiff_t)(src_step * size),
-            .dst_step = (ptrdiff_t)(dst_step * size),
+            .src_step = (ptrdiff_t)(heads / tokens * src_step * size),
+            .dst_step = (ptrdiff_t)(heads / tokens * dst_step * size),
             .stream = stream,
             .pairs = pairs,
             .src_half = src_half,
@@ -342,7 +369,10 @@ static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_ker
             .cos = bench->row[0],
             .sin = bench->row[1],
         };
-        bench->kernels[set]->rotate[arith][pairing][type](&args);
+        if (turns != NULL && set == ROPE_TESTED)
+            rope_take_turns(turns, &args);
+        else
+            bench->kernels[set]->rotate[arith][pairing][type](&args);
         if (stream)
             bench->kernels[set]->fence();
     }
@@ -356,13 +386,13 @@ static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_ker
 }
 
 static int rotates_equally(struct bench *bench, int arith, int pairing, enum rope_kernel_dtype type,
-                           struct rope_difference *difference)
+                           rope_turns_fn *turns, struct rope_difference *difference)
 {
     for (size_t pairs = 1; pairs != 0; pairs = next_pairs(pairs)) {
-        if (!try_rotate(bench, arith, pairing, type, pairs, 0, difference))
+        if (!try_rotate(bench, arith, pairing, type, pairs, 0, turns, difference))
             return 0;
         if (pairing / 2 == pairing % 2 &&
-            !try_rotate(bench, arith, pairing, type, pairs, 1, difference))
+            !try_rotate(bench, arith, pairing, type, pairs, 1, turns, difference))
             return 0;
     }
     return 1;
@@ -694,7 +724,7 @@ static void compare_all(const struct rope_kernels *tested, struct bench *bench, 
             for (int pairing = 0; pairing < RK_PAIRINGS; pairing++)
                 note(record,
                      bench == NULL ? rope_known_rotates(tested, arith, pairing, type, &found)
-                                   : rotates_equally(bench, arith, pairing, type, &found),
+                                   : rotates_equally(bench, arith, pairing, type, NULL, &found),
                      &found, arrays, "rotate %s, %s, %s", pairings[pairing], ariths[arith], name);
         for (int kind = BY_TABLE; kind <= (direct ? BY_F32_ANGLE : BY_TABLE); kind++)
             note(record,
@@ -715,6 +745,15 @@ static void compare_all(const struct rope_kernels *tested, struct bench *bench, 
                  bench == NULL ? rope_known_widens(tested, type, &found)
                                : widens_equally(bench, type, &found),
                  &found, arrays, "widen, %s", name);
+    }
+    for (int k = 0; k < 2; k++) {
+        const int pairing = k == RK_HALF ? 0 : 3;
+        rope_turns_fn *const turns = tested->turns[k];
+        if (turns != NULL)
+            note(record,
+                 bench == NULL ? rope_known_takes_turns(tested, k, &found)
+                               : rotates_equally(bench, RK_FUSED, pairing, RK_F32, turns, &found),
+                 &found, arrays, "turns, %s", pairings[pairing]);
     }
     note(record,
          bench == NULL ? rope_known_makes_powers(tested, &found) : powers_equal(bench, &found),

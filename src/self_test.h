@@ -20,6 +20,12 @@ struct rope_difference {
 uint64_t rope_bits_at(const void *array, size_t size, size_t index);
 void rope_put_bits(void *array, size_t size, size_t index, uint64_t bits);
 
+/*
+ * What a rotate slot does with two heads and more, by slot turns: the first and the last head of each token as
+ * one tensor, those between them as the other; of two heads each.
+ */
+void rope_take_turns(rope_turns_fn *turns, const struct rope_rotate_args *args);
+
 struct rope_self_test_counts {
     uint32_t operations;
     uint32_t different;

@@ -41,6 +41,7 @@ struct usual {
     const rope_plan *plan;
     size_t tokens;
     struct usual_side sides[2];
+    rope_turns_fn *turns; /* both sides at once; NULL: each by itself */
     double cos_scale, sin_scale;
     const rope_positions *positions; /* may be NULL, with rows */
     const rope_rows *rows;           /* may be NULL, with positions */
@@ -338,6 +339,18 @@ static int is_streamed(const struct usual_side *side, size_t bytes)
     return !side->in_place && bytes >= (size_t)ROPE_STREAM_BYTES && places % 64 == 0;
 }
 
+/* The kernel for q and k of f32 in turn, if the set has one and nothing goes past the caches. */
+static rope_turns_fn *turns_of(const struct usual *usual)
+{
+    const rope_plan *plan = usual->plan;
+    const struct usual_side *q = &usual->sides[0], *k = &usual->sides[1];
+    const size_t half = plan->pairs * sizeof(float);
+    if (q->args.heads == 0 || k->args.heads == 0 || q->half != half || k->half != half ||
+        (q->args.stream | k->args.stream) != 0)
+        return NULL;
+    return plan->kernels->turns[plan->pairing == ROPE_HALF ? RK_HALF : RK_INTERLEAVED];
+}
+
 static void rotate(struct usual *usual, size_t tokens, const void *cos_row, const void *sin_row,
                    ptrdiff_t row_step)
 {
@@ -349,7 +362,15 @@ static void rotate(struct usual *usual, size_t tokens, const void *cos_row, cons
         args->cos = cos_row;
         args->sin = sin_row;
         args->row_step = row_step;
-        usual->sides[s].rotate(args);
+        if (usual->turns == NULL)
+            usual->sides[s].rotate(args);
+    }
+    if (usual->turns != NULL)
+        usual->turns(&usual->sides[0].args, &usual->sides[1].args);
+    for (int s = 0; s < 2; s++) {
+        struct rope_rotate_args *args = &usual->sides[s].args;
+        if (args->heads == 0)
+            continue;
         args->src = (const char *)args->src + (ptrdiff_t)tokens * args->src_step;
         args->dst = (char *)args->dst + (ptrdiff_t)tokens * args->dst_step;
     }
@@ -358,7 +379,7 @@ static void rotate(struct usual *usual, size_t tokens, const void *cos_row, cons
 static void walk_rows(struct usual *usual, size_t token, size_t end)
 {
     if (usual->positions == NULL) {
-        enum { TOGETHER = 8 };
+        enum { TOGETHER = 64 };
         size_t n;
         for (; token < end; token += n) {
             n = end - token < TOGETHER ? end - token : TOGETHER;
@@ -466,6 +487,7 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
         args->src = (const char *)args->src + (ptrdiff_t)begin * args->src_step;
         args->dst = (char *)args->dst + (ptrdiff_t)begin * args->dst_step;
     }
+    usual.turns = turns_of(&usual);
     /* by address: inlined, the room of one on the stack would be asked of all */
     void (*const walk)(struct usual *, size_t, size_t) =
         usual.rows != NULL                                   ? walk_rows

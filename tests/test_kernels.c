@@ -9,6 +9,7 @@
 
 #include "dispatch.h"
 #include "kernels.h"
+#include "self_test.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -151,6 +152,8 @@ static void test_complete(void **state)
         assert_non_null(kernels->direct[type]);
         assert_non_null(kernels->direct_f32[type]);
     }
+    for (int pairing = 0; pairing < 2; pairing++)
+        assert_int_equal(kernels->turns[pairing] != NULL, set_of(state)->isa == ROPE_ISA_AVX512);
     assert_non_null(kernels->widen[RK_F16]);
     assert_non_null(kernels->widen[RK_BF16]);
     assert_null(kernels->widen[RK_F32]);
@@ -287,6 +290,12 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
         .cos = cos_row.data,
         .sin = sin_row.data,
     };
+    rope_turns_fn *const turns =
+        type == DT_F32 && c->arith == RK_FUSED && from == to && !c->stream && c->heads > 1
+            ? set->kernels->turns[from]
+            : NULL;
+    const size_t image_bytes = dst.total * (size_t)size;
+    memcpy(before[dst.operand], dst.first, image_bytes);
     set->kernels->rotate[c->arith][c->pairing][type](&args);
     if (c->stream)
         set->kernels->fence();
@@ -304,6 +313,12 @@ static void check_rotate(const struct set *set, const struct rotate_case *c, str
              c->in_place ? ", in place" : "", c->at_end ? ", at end" : "",
              c->stream ? ", past the caches" : "");
     window_check(&dst, what);
+    if (turns != NULL) {
+        memcpy(dst.first, before[dst.operand], image_bytes);
+        rope_take_turns(turns, &args);
+        strcat(what, ", in turns");
+        window_check(&dst, what);
+    }
     if (!c->in_place)
         window_check(&src, what);
     window_check(&cos_row, what);
@@ -314,7 +329,7 @@ static void random_shape(struct rotate_case *c, struct rng *rng)
 {
     const int from = c->pairing / 2;
     const int to = c->pairing % 2;
-    c->heads = 1 + rng_below(rng, 3);
+    c->heads = 1 + rng_below(rng, 4);
     c->src_half = c->pairs + (rng_below(rng, 4) ? 0 : rng_below(rng, 9));
     c->dst_half =
         c->in_place ? c->src_half : c->pairs + (rng_below(rng, 4) ? 0 : rng_below(rng, 9));

@@ -27,7 +27,12 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size)
 static const struct rope_kernels *kernels; /* those in use */
 static rope_isa isa;
 /* Rows from angles are equal in all sets but on a CPU without FMA; kernels are their own reference here. */
-enum { ALL = 70, WITHOUT_ANGLES = 62 };
+enum { OF_EVERY_SET = 70, OF_ANGLES = 8 };
+
+static uint32_t operations_of(const struct rope_kernels *set, int direct)
+{
+    return (uint32_t)(OF_EVERY_SET + (set->turns[0] != NULL ? 2 : 0) - (direct ? 0 : OF_ANGLES));
+}
 
 /* ---- Kernels that are wrong on purpose ----------------------------------------------------------- */
 
@@ -220,8 +225,14 @@ enum {
     WIDEN = 64,
     POWERS = 66,
     RUN = 67,
-    SLOTS = 70
+    TURNS = 70, /* of the sets that have them */
+    SLOTS = 72
 };
+
+static int last_slot(void)
+{
+    return kernels->turns[0] != NULL ? SLOTS : TURNS;
+}
 
 static void bad_run(const struct rope_run_args *args)
 {
@@ -234,6 +245,22 @@ static void bad_run(const struct rope_run_args *args)
                             (ptrdiff_t)args->pairs - 1);
 }
 
+static void bad_turns(const struct rope_rotate_args *first, const struct rope_rotate_args *second)
+{
+    kernels->turns[bad.pairing](first, second);
+    const struct rope_rotate_args *const last = bad.fault == MANY_HEADS ? first : second;
+    if (bad.fault == ALWAYS || (bad.fault == IN_PLACE && first->src == first->dst) ||
+        (bad.fault == OUT_OF_PLACE && first->src != first->dst) ||
+        (bad.fault == MANY_HEADS && first->heads + second->heads == 4) ||
+        (bad.fault == BACKWARDS && second->src_stride < 0) ||
+        (bad.fault == BETWEEN_HALVES && first->src_half != first->pairs) ||
+        (bad.fault == ONE_PAIR && first->pairs == 1) ||
+        (bad.fault == ODD_TAIL && first->pairs == 67) ||
+        (bad.fault == WIDE && first->pairs == RK_MAX_PAIRS))
+        flip(last->dst, bad.pairing == RK_HALF ? (ptrdiff_t)(first->dst_half + first->pairs - 1)
+                                               : (ptrdiff_t)(2 * first->pairs - 1));
+}
+
 /* A copy of the set with one slot broken, and the name that the self-test must give it. */
 static struct rope_kernels broken_set(int slot, enum fault fault, char name[64])
 {
@@ -244,6 +271,7 @@ static struct rope_kernels broken_set(int slot, enum fault fault, char name[64])
     bad.fault = fault;
     static const int run_types[] = {RK_F32, RK_F16, RK_BF16};
     bad.type = slot < WIDEN     ? slot % RK_DTYPES
+               : slot >= TURNS  ? RK_F32
                : slot >= RUN    ? run_types[slot - RUN]
                : slot == POWERS ? RK_F64
                                 : RK_F16 + slot - WIDEN;
@@ -268,6 +296,10 @@ static struct rope_kernels broken_set(int slot, enum fault fault, char name[64])
     } else if (slot < POWERS) {
         set.widen[bad.type] = bad_widen;
         snprintf(name, 64, "widen, %s", dtype);
+    } else if (slot >= TURNS) {
+        bad.pairing = slot - TURNS;
+        set.turns[bad.pairing] = bad_turns;
+        snprintf(name, 64, "turns, %s", pairings[3 * bad.pairing]);
     } else if (slot >= RUN) {
         set.run[bad.type] = bad_run;
         snprintf(name, 64, "run of rows, %s", dtype);
@@ -286,8 +318,8 @@ static void check_broken(int slot, enum fault fault, int allowed)
     struct rope_self_test_counts counts = {77, 77};
     const rope_status status = rope_self_test_compare(
         "some set", &set, kernels, 1, (struct rope_message){text, sizeof text}, &counts);
-    if (status != (allowed ? ROPE_OK : ROPE_ERR_DIFFERENCE) || counts.operations != ALL ||
-        counts.different != (allowed ? 0 : 1))
+    if (status != (allowed ? ROPE_OK : ROPE_ERR_DIFFERENCE) ||
+        counts.operations != operations_of(kernels, 1) || counts.different != (allowed ? 0 : 1))
         fail_msg("%s, fault %d: status %d, %u of %u differ", name, (int)fault, (int)status,
                  (unsigned)counts.different, (unsigned)counts.operations);
     if (allowed)
@@ -307,7 +339,7 @@ static void check_broken(int slot, enum fault fault, int allowed)
 static void test_every_slot(void **state)
 {
     (void)state;
-    for (int slot = 0; slot < SLOTS; slot += test_reduced() ? 33 : 1)
+    for (int slot = 0; slot < last_slot(); slot += test_reduced() ? 33 : 1)
         check_broken(slot, ALWAYS, 0);
 }
 
@@ -340,6 +372,12 @@ static void test_every_condition(void **state)
         for (enum fault fault = lists[i].first; fault < lists[i].end;
              fault += test_reduced() ? 11 : 1)
             check_broken(lists[i].slot, fault, 0);
+    if (kernels->turns[0] != NULL)
+        for (enum fault fault = IN_PLACE; fault < BEFORE_THE_ROW; fault++)
+            if (fault != NEGATIVE_SINE) {
+                check_broken(TURNS, fault, 0);
+                check_broken(TURNS + 1, fault, 0);
+            }
     check_broken(ROTATE + RK_F32, NAN_SIGN, 1);
     check_broken(ROTATE + RK_BF16, NAN_SIGN, 1);
     check_broken(POWERS, ZERO_SIGN, 1);
@@ -391,10 +429,10 @@ static void test_known_answers(void **state)
         strcpy(text, "");
         if (rope_self_test_compare("x", known->kernels, NULL, 1, message, &counts) != ROPE_OK)
             fail_msg("%s: %s", rope_isa_name(known->isa), text);
-        assert_int_equal(counts.operations, ALL);
+        assert_int_equal(counts.operations, operations_of(known->kernels, 1));
         assert_int_equal(counts.different, 0);
     }
-    for (int slot = 0; slot < SLOTS; slot++) {
+    for (int slot = 0; slot < last_slot(); slot++) {
         struct rope_kernels set = broken_set(slot, ALWAYS, name);
         if (slot == DIRECT + RK_F64) { /* one bit is allowed: accurate to 1 ulp */
             bad.fault = LAYOUT_SEPARATE;
@@ -405,7 +443,8 @@ static void test_known_answers(void **state)
         }
         const rope_status status = rope_self_test_compare("x", &set, NULL, 1, message, &counts);
         snprintf(start, sizeof start, "x %s: 2 pairs: ", name);
-        if (status != ROPE_ERR_DIFFERENCE || counts.different != 1 || counts.operations != ALL ||
+        if (status != ROPE_ERR_DIFFERENCE || counts.different != 1 ||
+            counts.operations != operations_of(kernels, 1) ||
             strncmp(text, start, strlen(start)) != 0 || strstr(text, ", must be 0x") == NULL)
             fail_msg("%s: status %d, %u of %u differ: %s", name, (int)status,
                      (unsigned)counts.different, (unsigned)counts.operations, text);
@@ -417,7 +456,7 @@ static void test_known_answers(void **state)
     set.rotate[RK_UNFUSED][1][RK_F64] = kernels->rotate[RK_UNFUSED][0][RK_F64];
     assert_int_equal(rope_self_test_compare("x", &set, NULL, 0, message, &counts),
                      ROPE_ERR_DIFFERENCE);
-    assert_int_equal(counts.operations, WITHOUT_ANGLES);
+    assert_int_equal(counts.operations, operations_of(kernels, 0));
     assert_int_equal(counts.different, 3);
 }
 
@@ -435,7 +474,7 @@ static void test_message_is_cut(void **state)
     assert_int_equal(rope_self_test_compare("x", &set, kernels, 0,
                                             (struct rope_message){whole, sizeof whole}, &counts),
                      ROPE_ERR_DIFFERENCE);
-    assert_int_equal(counts.operations, WITHOUT_ANGLES);
+    assert_int_equal(counts.operations, operations_of(kernels, 0));
     assert_int_equal(counts.different, 3);
     /* In the order of the dtypes, one line each, none behind the last. */
     const char *second = strchr(whole, '\n'), *third = second ? strchr(second + 1, '\n') : NULL;
@@ -484,7 +523,7 @@ static int has_other(void)
 /* How many operations this build and CPU must compare: angles not between two scalar forms. */
 static uint32_t expected_operations(void)
 {
-    return isa == ROPE_ISA_SCALAR && has_other() ? WITHOUT_ANGLES : ALL;
+    return operations_of(kernels, isa != ROPE_ISA_SCALAR || !has_other());
 }
 
 static void check_passes(void)

@@ -6,6 +6,7 @@
 #include "dispatch.h"
 #include "fuzz.h"
 #include "reference.h"
+#include "self_test.h"
 
 #include <math.h>
 
@@ -169,14 +170,22 @@ static void rotate(struct input *input)
                        63) == 0;
     expect_rotation(&arrays[A], target, arith);
     const int pairing = 2 * is_interleaved[0] + is_interleaved[1];
+    const int can_turn = now.type == DT_F32 && arith == RK_FUSED && pairing % 3 == 0 &&
+                         !rotation.stream && rotation.heads > 1;
     for (size_t k = 0; set_at(k) != NULL; k++) {
-        array_restore(target);
-        set_at(k)->kernels->rotate[arith][pairing][now.type](&rotation);
-        const size_t n = target->size / element;
-        REQUIRE(image_differs(now.type, expected, target->low, n, NULL) == n);
-        REQUIRE(array_canaries_live(target));
-        check_inputs(C, D);
-        REQUIRE(in_place || array_is_kept(&arrays[A]));
+        rope_turns_fn *const turns = set_at(k)->kernels->turns[is_interleaved[0]];
+        for (int by_turns = 0; by_turns <= (can_turn && turns != NULL); by_turns++) {
+            array_restore(target);
+            if (by_turns)
+                rope_take_turns(turns, &rotation);
+            else
+                set_at(k)->kernels->rotate[arith][pairing][now.type](&rotation);
+            const size_t n = target->size / element;
+            REQUIRE(image_differs(now.type, expected, target->low, n, NULL) == n);
+            REQUIRE(array_canaries_live(target));
+            check_inputs(C, D);
+            REQUIRE(in_place || array_is_kept(&arrays[A]));
+        }
     }
 }
 
