@@ -5,9 +5,9 @@ RV void KERNEL(add_step)(const struct rope_add_args *a, size_t i, size_t n, int 
     const V(elem) *src = a->src;
     const V(real) *row = a->row, *factor = a->factor;
     V(elem) *dst = a->dst;
-    V(block) sum = V(add)(V(load)(src + i, n), V(split)(V(loadrow)(row + i, n)));
+    V(block) sum = V(add)(V(load)(src + i, n), V(split)(V(loadrow)(row + i, n), n));
     if (with_factor)
-        sum = V(mul)(sum, V(split)(V(loadrow)(factor + i, n)));
+        sum = V(mul)(sum, V(split)(V(loadrow)(factor + i, n), n));
     V(store)(dst + i, sum, n);
 }
 

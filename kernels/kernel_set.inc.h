@@ -64,15 +64,15 @@ enum { /* blocks that a rotation holds in registers at once, beside its row */
             one(18, __VA_ARGS__)
 
 /* f32 and f64: one order of lanes, and nothing to round. */
-#define rv_loadrow_f32   rv_load_f32
-#define rv_split_f32(v)  (v)
-#define rv_join_f32(v)   (v)
-#define rv_round_f32(v)  (v)
-#define rv_loadrow_f64   rv_load_f64
-#define rv_split_f64(v)  (v)
-#define rv_join_f64(v)   (v)
-#define rv_round_f64(v)  (v)
-#define rv_narrow_f64(v) (*(v))
+#define rv_loadrow_f32     rv_load_f32
+#define rv_split_f32(v, n) ((void)(n), (v))
+#define rv_join_f32(v, n)  ((void)(n), (v))
+#define rv_round_f32(v)    (v)
+#define rv_loadrow_f64     rv_load_f64
+#define rv_split_f64(v, n) ((void)(n), (v))
+#define rv_join_f64(v, n)  ((void)(n), (v))
+#define rv_round_f64(v)    (v)
+#define rv_narrow_f64(v)   (*(v))
 /* 16-bit: arithmetic of f32 blocks. */
 #define rv_loadrow_f16  rv_loadrow_f32x2
 #define rv_add_f16      rv_add_f32x2

@@ -31,9 +31,9 @@ RV void KERNEL(rotate_load)(const V(elem) * src, size_t half, size_t i, size_t n
     *y = V(hold)(*y);
 }
 
-/* Rotates x and y; c and s stand in the order that the source pairing loads in. */
-RV void KERNEL(rotate_pair)(V(block) * x, V(block) * y, V(block) c, V(block) s, int from, int to,
-                            int arith)
+/* Rotates x and y of n pairs; c and s stand in the order that the source pairing loads in. */
+RV void KERNEL(rotate_pair)(V(block) * x, V(block) * y, V(block) c, V(block) s, size_t n, int from,
+                            int to, int arith)
 {
     V(block) first, second;
     if (arith == RK_FUSED) {
@@ -47,11 +47,11 @@ RV void KERNEL(rotate_pair)(V(block) * x, V(block) * y, V(block) c, V(block) s, 
         second = V(add)(V(round)(V(mul)(*y, c)), V(round)(V(mul)(*x, s)));
     }
     if (from == RK_HALF && to == RK_INTERLEAVED) {
-        first = V(mix)(V(join)(first));
-        second = V(mix)(V(join)(second));
+        first = V(mix)(V(join)(first, n));
+        second = V(mix)(V(join)(second, n));
     } else if (from == RK_INTERLEAVED && to == RK_HALF) {
-        first = V(split)(V(unmix)(first));
-        second = V(split)(V(unmix)(second));
+        first = V(split)(V(unmix)(first), n);
+        second = V(split)(V(unmix)(second), n);
     }
     *x = first;
     *y = second;
@@ -84,7 +84,7 @@ RV void KERNEL(rotate_step)(const V(elem) * src, size_t src_half, V(elem) * dst,
 {
     V(block) x, y;
     KERNEL(rotate_load)(src, src_half, i, n, from, &x, &y);
-    KERNEL(rotate_pair)(&x, &y, c, s, from, to, arith);
+    KERNEL(rotate_pair)(&x, &y, c, s, n, from, to, arith);
     KERNEL(rotate_store)(dst, dst_half, i, n, to, x, y);
 }
 
@@ -114,7 +114,7 @@ RV void KERNEL(rotate_group)(const V(elem) * src, V(elem) * dst, size_t half, si
     rv_order();
     RV_UNROLL
     for (size_t b = 0; b < blocks; b++)
-        KERNEL(rotate_pair)(&x[b], &y[b], c[b], s[b], pairing, pairing, arith);
+        KERNEL(rotate_pair)(&x[b], &y[b], c[b], s[b], width, pairing, pairing, arith);
     RV_UNROLL
     for (size_t b = 0; b < blocks; b++, rv_order()) {
         if (stream)
@@ -144,7 +144,7 @@ RV void KERNEL(rotate_groups)(const V(elem) * src, V(elem) * dst, size_t half, s
 RV V(block) KERNEL(rotate_row)(const V(real) * row, size_t n, int from)
 {
     const V(block) v = V(hold)(V(loadrow)(row, n)); /* else gcc sees a memcpy, 25 ns by rep movs */
-    return from == RK_HALF ? V(split)(v) : V(mix)(v);
+    return from == RK_HALF ? V(split)(v, n) : V(mix)(v);
 }
 
 /* The row of a token. */

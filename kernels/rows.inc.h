@@ -14,21 +14,21 @@ RV void KERNEL(rows_store)(const struct rope_rows_args *a, size_t i, size_t n, r
     switch (a->layout) {
     case RK_SEPARATE:
         if (a->stream) {
-            V(stream)(cos_row + i, V(split)(cos_block));
-            V(stream)(sin_row + i, V(split)(sin_block));
+            V(stream)(cos_row + i, V(split)(cos_block, V(WIDTH)));
+            V(stream)(sin_row + i, V(split)(sin_block, V(WIDTH)));
         } else {
-            V(store)(cos_row + i, V(split)(cos_block), n);
-            V(store)(sin_row + i, V(split)(sin_block), n);
+            V(store)(cos_row + i, V(split)(cos_block, n), n);
+            V(store)(sin_row + i, V(split)(sin_block, n), n);
         }
         break;
     case RK_PAIRS:
         V(store2)(cos_row + 2 * i, V(mix)(cos_block), V(mix)(sin_block), n);
         break;
     case RK_DUP_HALF:
-        V(store)(cos_row + i, V(split)(cos_block), n);
-        V(store)(cos_row + a->dup + i, V(split)(cos_block), n);
-        V(store)(sin_row + i, V(split)(sin_block), n);
-        V(store)(sin_row + a->dup + i, V(split)(sin_block), n);
+        V(store)(cos_row + i, V(split)(cos_block, n), n);
+        V(store)(cos_row + a->dup + i, V(split)(cos_block, n), n);
+        V(store)(sin_row + i, V(split)(sin_block, n), n);
+        V(store)(sin_row + a->dup + i, V(split)(sin_block, n), n);
         break;
     case RK_DUP_PAIRS:
         V(store2)(cos_row + 2 * i, V(mix)(cos_block), V(mix)(cos_block), n);

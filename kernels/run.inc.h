@@ -29,7 +29,7 @@ RV void KERNEL(run_step)(const struct rope_run_args *a, size_t r, V(elem) * cos_
             s[k] = rv_mul_f64(s[k], rv_set_f64(a->sin_scale[r]));
         }
     }
-    const V(block) cos_block = V(split)(V(narrow)(c)), sin_block = V(split)(V(narrow)(s));
+    const V(block) cos_block = V(split)(V(narrow)(c), n), sin_block = V(split)(V(narrow)(s), n);
     if (stream) {
         V(stream)(cos_row + i, cos_block);
         V(stream)(sin_row + i, sin_block);

@@ -278,7 +278,7 @@ RV rv_f64 rv_round_odd_f64(rv_f64 v)
     return _mm256_castsi256_pd(_mm256_andnot_si256(lost, _mm256_or_si256(bits, sticky)));
 }
 
-/* ---- bf16: even elements in a, odd ones in b; a shift and a mask make them f32
+/* ---- bf16: even elements in a, odd ones in b; a shift and a mask make them f32; of 8 and fewer all in a
  * --------------------- */
 
 typedef struct {
@@ -320,15 +320,30 @@ RV __m256i rv_pack_bf16(rv_f32x2 v)
     }
     return _mm256_blend_epi16(_mm256_srli_epi32(rv_bits_bf16(v.a), 16), rv_bits_bf16(v.b), 0xaa);
 }
+RV __m128i rv_narrow_bf16(__m256 v)
+{
+    if (__builtin_expect(_mm256_movemask_ps(_mm256_cmp_ps(v, v, _CMP_UNORD_Q)) != 0, 0))
+        v = rv_quiet_bf16(v);
+    const __m256i bits = _mm256_srli_epi32(rv_bits_bf16(v), 16);
+    return _mm_packus_epi32(_mm256_castsi256_si128(bits), _mm256_extracti128_si256(bits, 1));
+}
 RV rv_f32x2 rv_load_bf16(const uint16_t *p, size_t n)
 {
+    if (n <= 8) {
+        const __m128i few = _mm256_castsi256_si128(rv_load_bytes(p, 2 * n));
+        const rv_f32x2 part = {
+            _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(few), 16)),
+            _mm256_setzero_ps()};
+        return part;
+    }
     const __m256i v = rv_load_bytes(p, 2 * n);
     const rv_f32x2 block = {rv_even_bf16(v), rv_odd_bf16(v)};
     return block;
 }
 RV void rv_store_bf16(uint16_t *p, rv_f32x2 v, size_t n)
 {
-    rv_store_bytes(p, rv_pack_bf16(v), 2 * n);
+    rv_store_bytes(p, n <= 8 ? _mm256_zextsi128_si256(rv_narrow_bf16(v.a)) : rv_pack_bf16(v),
+                   2 * n);
 }
 RV void rv_stream_bf16(uint16_t *p, rv_f32x2 v)
 {
@@ -360,14 +375,18 @@ RV rv_f32x2 rv_round_bf16(rv_f32x2 v)
     v.b = rv_odd_bf16(rv_bits_bf16(rv_quiet_bf16(v.b)));
     return v;
 }
-RV rv_f32x2 rv_split_bf16(rv_f32x2 v)
+RV rv_f32x2 rv_split_bf16(rv_f32x2 v, size_t n)
 {
+    if (n <= RV_F32_LANES)
+        return v;
     const rv_f32x2 block = {rv_mix_f32(_mm256_shuffle_ps(v.a, v.b, 0x88)),
                             rv_mix_f32(_mm256_shuffle_ps(v.a, v.b, 0xdd))};
     return block;
 }
-RV rv_f32x2 rv_join_bf16(rv_f32x2 v)
+RV rv_f32x2 rv_join_bf16(rv_f32x2 v, size_t n)
 {
+    if (n <= RV_F32_LANES)
+        return v;
     const __m256 low = _mm256_unpacklo_ps(v.a, v.b), high = _mm256_unpackhi_ps(v.a, v.b);
     const rv_f32x2 block = {_mm256_permute2f128_ps(low, high, 0x20),
                             _mm256_permute2f128_ps(low, high, 0x31)};
@@ -399,6 +418,11 @@ RV __m256i rv_pack_f16(rv_f32x2 v)
 /* Halves go by themselves, without a shuffle to part or join them. */
 RV rv_f32x2 rv_load_f16(const uint16_t *p, size_t n)
 {
+    if (n <= 8) {
+        const rv_f32x2 part = {_mm256_cvtph_ps(_mm256_castsi256_si128(rv_load_bytes(p, 2 * n))),
+                               _mm256_setzero_ps()};
+        return part;
+    }
     if (n < 16)
         return rv_widen_f16(rv_load_bytes(p, 2 * n));
     const rv_f32x2 block = {_mm256_cvtph_ps(_mm_loadu_si128((const void *)p)),
@@ -407,7 +431,10 @@ RV rv_f32x2 rv_load_f16(const uint16_t *p, size_t n)
 }
 RV void rv_store_f16(uint16_t *p, rv_f32x2 v, size_t n)
 {
-    if (n < 16) {
+    if (n <= 8) {
+        const __m128i few = _mm256_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT);
+        rv_store_bytes(p, _mm256_zextsi128_si256(few), 2 * n);
+    } else if (n < 16) {
         rv_store_bytes(p, rv_pack_f16(v), 2 * n);
     } else {
         _mm_storeu_si128((void *)p, _mm256_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT));
@@ -447,12 +474,14 @@ RV rv_f32x2 rv_round_f16(rv_f32x2 v)
 {
     return rv_widen_f16(rv_pack_f16(v));
 }
-RV rv_f32x2 rv_split_f16(rv_f32x2 v)
+RV rv_f32x2 rv_split_f16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     return v;
 }
-RV rv_f32x2 rv_join_f16(rv_f32x2 v)
+RV rv_f32x2 rv_join_f16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     return v;
 }
 RV rv_f32x2 rv_mix_f16(rv_f32x2 v)

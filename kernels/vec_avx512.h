@@ -290,36 +290,41 @@ RV __mmask32 rv_mask_16(size_t n) /* n < 32 */
 {
     return (__mmask32)(((uint32_t)1 << n) - 1u);
 }
-RV __m256i rv_load_half_16(const uint16_t *p, size_t n) /* 4, 8, 12 or 16 */
+RV __m256i rv_load_half_16(const uint16_t *p, size_t n) /* n <= 16 */
 {
     if (n == 16)
         return _mm256_loadu_si256((const void *)p);
     if (n == 12)
         return _mm256_set_m128i(_mm_loadl_epi64((const void *)(p + 8)),
                                 _mm_loadu_si128((const void *)p));
-    return _mm256_zextsi128_si256(n == 8 ? _mm_loadu_si128((const void *)p)
-                                         : _mm_loadl_epi64((const void *)p));
+    if (n == 8)
+        return _mm256_zextsi128_si256(_mm_loadu_si128((const void *)p));
+    if (n == 4)
+        return _mm256_zextsi128_si256(_mm_loadl_epi64((const void *)p));
+    return _mm256_maskz_loadu_epi16((__mmask16)rv_mask_16(n), p);
 }
-RV void rv_store_half_16(uint16_t *p, __m256i v, size_t n)
+RV void rv_store_half_16(uint16_t *p, __m256i v, size_t n) /* n <= 16 */
 {
     if (n == 16) {
         _mm256_storeu_si256((void *)p, v);
-    } else if (n == 4) {
-        _mm_storel_epi64((void *)p, _mm256_castsi256_si128(v));
-    } else {
+    } else if (n == 8 || n == 12) {
         _mm_storeu_si128((void *)p, _mm256_castsi256_si128(v));
         if (n == 12)
             _mm_storel_epi64((void *)(p + 8), _mm256_extracti128_si256(v, 1));
+    } else if (n == 4) {
+        _mm_storel_epi64((void *)p, _mm256_castsi256_si128(v));
+    } else {
+        _mm256_mask_storeu_epi16(p, (__mmask16)rv_mask_16(n), v);
     }
 }
 RV __m512i rv_load_16(const uint16_t *p, size_t n)
 {
     if (n >= 32)
         return _mm512_loadu_si512(p);
-    if (n % 4 != 0 || n == 0)
-        return _mm512_maskz_loadu_epi16(rv_mask_16(n), p);
     if (n <= 16)
         return _mm512_zextsi256_si512(rv_load_half_16(p, n));
+    if (n % 4 != 0)
+        return _mm512_maskz_loadu_epi16(rv_mask_16(n), p);
     return _mm512_inserti64x4(_mm512_castsi256_si512(rv_load_half_16(p, 16)),
                               rv_load_half_16(p + 16, n - 16), 1);
 }
@@ -327,17 +332,17 @@ RV void rv_store_16(uint16_t *p, __m512i v, size_t n)
 {
     if (n >= 32) {
         _mm512_storeu_si512(p, v);
-    } else if (n % 4 != 0 || n == 0) {
-        _mm512_mask_storeu_epi16(p, rv_mask_16(n), v);
     } else if (n <= 16) {
         rv_store_half_16(p, _mm512_castsi512_si256(v), n);
+    } else if (n % 4 != 0) {
+        _mm512_mask_storeu_epi16(p, rv_mask_16(n), v);
     } else {
         rv_store_half_16(p, _mm512_castsi512_si256(v), 16);
         rv_store_half_16(p + 16, _mm512_extracti64x4_epi64(v, 1), n - 16);
     }
 }
 
-/* ---- bf16: even elements in a, odd ones in b; a shift and a mask make them f32
+/* ---- bf16: even elements in a, odd ones in b; a shift and a mask make them f32; of 16 and fewer all in a
  * --------------------- */
 
 RV __m512i rv_high_half(void)
@@ -377,6 +382,12 @@ RV __m512i rv_pack_integer_bf16(rv_f32x2 v)
     return _mm512_mask_blend_epi16(0xaaaaaaaau, _mm512_srli_epi32(rv_bits_bf16(v.a), 16),
                                    rv_bits_bf16(v.b));
 }
+RV __m256i rv_narrow_integer_bf16(__m512 v)
+{
+    if (__builtin_expect(_mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q) != 0, 0))
+        v = rv_quiet_bf16(v);
+    return _mm512_cvtepi32_epi16(_mm512_srli_epi32(rv_bits_bf16(v), 16));
+}
 #ifdef __AVX512BF16__
 /*
  * The instruction rounds as we do, but takes subnormal values for zero: blocks with one go the
@@ -393,21 +404,40 @@ RV __m512i rv_pack_bf16(rv_f32x2 v)
                          21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     return _mm512_permutexvar_epi16(alternate, (__m512i)_mm512_cvtne2ps_pbh(v.b, v.a));
 }
+RV __m256i rv_narrow_bf16(__m512 v)
+{
+    if (__builtin_expect(_mm512_fpclass_ps_mask(v, 0x20) != 0, 0))
+        return rv_narrow_integer_bf16(v);
+    return (__m256i)_mm512_cvtneps_pbh(v);
+}
 #else
 RV __m512i rv_pack_bf16(rv_f32x2 v)
 {
     return rv_pack_integer_bf16(v);
 }
+RV __m256i rv_narrow_bf16(__m512 v)
+{
+    return rv_narrow_integer_bf16(v);
+}
 #endif
 RV rv_f32x2 rv_load_bf16(const uint16_t *p, size_t n)
 {
+    if (n <= 16) {
+        const __m512i few = _mm512_cvtepu16_epi32(rv_load_half_16(p, n));
+        const rv_f32x2 part = {_mm512_castsi512_ps(_mm512_slli_epi32(few, 16)),
+                               _mm512_setzero_ps()};
+        return part;
+    }
     const __m512i v = rv_load_16(p, n);
     const rv_f32x2 block = {rv_even_bf16(v), rv_odd_bf16(v)};
     return block;
 }
 RV void rv_store_bf16(uint16_t *p, rv_f32x2 v, size_t n)
 {
-    rv_store_16(p, rv_pack_bf16(v), n);
+    if (n <= 16)
+        rv_store_half_16(p, rv_narrow_bf16(v.a), n);
+    else
+        rv_store_16(p, rv_pack_bf16(v), n);
 }
 RV void rv_stream_bf16(uint16_t *p, rv_f32x2 v)
 {
@@ -439,8 +469,10 @@ RV rv_f32x2 rv_round_bf16(rv_f32x2 v)
     v.b = rv_odd_bf16(rv_bits_bf16(rv_quiet_bf16(v.b)));
     return v;
 }
-RV rv_f32x2 rv_split_bf16(rv_f32x2 v)
+RV rv_f32x2 rv_split_bf16(rv_f32x2 v, size_t n)
 {
+    if (n <= RV_F32_LANES)
+        return v;
     const __m512i even =
         _mm512_set_epi32(30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0);
     const __m512i odd = _mm512_set_epi32(31, 29, 27, 25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
@@ -448,8 +480,10 @@ RV rv_f32x2 rv_split_bf16(rv_f32x2 v)
                             _mm512_permutex2var_ps(v.a, odd, v.b)};
     return block;
 }
-RV rv_f32x2 rv_join_bf16(rv_f32x2 v)
+RV rv_f32x2 rv_join_bf16(rv_f32x2 v, size_t n)
 {
+    if (n <= RV_F32_LANES)
+        return v;
     const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     const __m512i high =
         _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8);
@@ -484,6 +518,10 @@ RV __m512i rv_pack_f16(rv_f32x2 v)
 /* Halves go by themselves, without a shuffle to part or join them. */
 RV rv_f32x2 rv_load_f16(const uint16_t *p, size_t n)
 {
+    if (n <= 16) {
+        const rv_f32x2 part = {_mm512_cvtph_ps(rv_load_half_16(p, n)), _mm512_setzero_ps()};
+        return part;
+    }
     if (n < 32)
         return rv_widen_f16(rv_load_16(p, n));
     const rv_f32x2 block = {_mm512_cvtph_ps(_mm256_loadu_si256((const void *)p)),
@@ -492,7 +530,9 @@ RV rv_f32x2 rv_load_f16(const uint16_t *p, size_t n)
 }
 RV void rv_store_f16(uint16_t *p, rv_f32x2 v, size_t n)
 {
-    if (n < 32) {
+    if (n <= 16) {
+        rv_store_half_16(p, _mm512_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT), n);
+    } else if (n < 32) {
         rv_store_16(p, rv_pack_f16(v), n);
     } else {
         _mm256_storeu_si256((void *)p, _mm512_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT));
@@ -532,12 +572,14 @@ RV rv_f32x2 rv_round_f16(rv_f32x2 v)
 {
     return rv_widen_f16(rv_pack_f16(v));
 }
-RV rv_f32x2 rv_split_f16(rv_f32x2 v)
+RV rv_f32x2 rv_split_f16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     return v;
 }
-RV rv_f32x2 rv_join_f16(rv_f32x2 v)
+RV rv_f32x2 rv_join_f16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     return v;
 }
 RV rv_f32x2 rv_mix_f16(rv_f32x2 v)

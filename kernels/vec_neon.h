@@ -309,13 +309,15 @@ RV rv_f32x2 rv_round_bf16(rv_f32x2 v)
     v.b = rv_odd_bf16(vreinterpretq_u16_u32(rv_bits_bf16(v.b)));
     return v;
 }
-RV rv_f32x2 rv_split_bf16(rv_f32x2 v)
+RV rv_f32x2 rv_split_bf16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     const rv_f32x2 block = {vuzp1q_f32(v.a, v.b), vuzp2q_f32(v.a, v.b)};
     return block;
 }
-RV rv_f32x2 rv_join_bf16(rv_f32x2 v)
+RV rv_f32x2 rv_join_bf16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     const rv_f32x2 block = {vzip1q_f32(v.a, v.b), vzip2q_f32(v.a, v.b)};
     return block;
 }
@@ -368,12 +370,14 @@ RV rv_f32x2 rv_round_f16(rv_f32x2 v)
 {
     return rv_widen_f16(rv_pack_f16(v));
 }
-RV rv_f32x2 rv_split_f16(rv_f32x2 v)
+RV rv_f32x2 rv_split_f16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     return v;
 }
-RV rv_f32x2 rv_join_f16(rv_f32x2 v)
+RV rv_f32x2 rv_join_f16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     return v;
 }
 RV rv_f32x2 rv_mix_f16(rv_f32x2 v)

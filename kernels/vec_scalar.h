@@ -12,6 +12,8 @@
  * The lanes of a block may stand in another order than in memory, where that saves shuffles:
  *   split order: of load and store;  mix order: of load2 and store2;  natural order: of loadrow and
  * narrow. split and mix bring a block from natural order to theirs, join and unmix bring it back.
+ * Split order may be another one for a part of at most RV_F32_LANES elements, which b has no share in: split
+ * and join take the n of the load or store.
  */
 #ifndef ROPE_VEC_SCALAR_H
 #define ROPE_VEC_SCALAR_H
@@ -249,12 +251,14 @@ RV rv_f32x2 rv_round_bf16(rv_f32x2 v) /* to the element type and back */
     v.b = rope_bf16_to_f32(rope_f32_to_bf16(v.b));
     return v;
 }
-RV rv_f32x2 rv_split_bf16(rv_f32x2 v)
+RV rv_f32x2 rv_split_bf16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     return v;
 }
-RV rv_f32x2 rv_join_bf16(rv_f32x2 v)
+RV rv_f32x2 rv_join_bf16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     return v;
 }
 RV rv_f32x2 rv_mix_bf16(rv_f32x2 v)
@@ -298,12 +302,14 @@ RV rv_f32x2 rv_round_f16(rv_f32x2 v)
     v.b = rope_f16_to_f32(rope_f32_to_f16(v.b));
     return v;
 }
-RV rv_f32x2 rv_split_f16(rv_f32x2 v)
+RV rv_f32x2 rv_split_f16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     return v;
 }
-RV rv_f32x2 rv_join_f16(rv_f32x2 v)
+RV rv_f32x2 rv_join_f16(rv_f32x2 v, size_t n)
 {
+    (void)n;
     return v;
 }
 RV rv_f32x2 rv_mix_f16(rv_f32x2 v)

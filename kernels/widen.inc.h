@@ -6,6 +6,6 @@ static void KERNEL(widen)(float *dst, const void *src, size_t step, size_t n)
     const size_t width = step == 1 ? V(WIDTH) : 1;
     for (size_t i = 0; i < n; i += width) {
         const size_t lanes = n - i < width ? n - i : width;
-        rv_storerow_f32x2(dst + i, V(join)(V(load)(from + i * step, lanes)), lanes);
+        rv_storerow_f32x2(dst + i, V(join)(V(load)(from + i * step, lanes), lanes), lanes);
     }
 }

@@ -297,10 +297,10 @@ static void test_sincospi(void **state)
             for (size_t i = 0; i < width; i++)                                              \
                 wide[i] = (float)dtype_load(TYPE, all, i);                                  \
             const rv_f32x2 v = rv_load_##T(src, n);                                         \
-            rv_storerow_f32x2(x, rv_join_##T(v), width);                                    \
+            rv_storerow_f32x2(x, rv_join_##T(v, n), width);                                 \
             check("load, join", DT_F32, wide, x, width);                                    \
             uint16_t *const dst = guarded_end(&memory[1], 2 * n, 0);                        \
-            rv_store_##T(dst, rv_split_##T(rv_loadrow_f32x2(x, width)), n);                 \
+            rv_store_##T(dst, rv_split_##T(rv_loadrow_f32x2(x, width), n), n);              \
             check("split, store", TYPE, all, dst, n);                                       \
             uint16_t *const low = guarded_start(&memory[1], sizeof want, 0);                \
             canary_fill(low, sizeof want);                                                  \
@@ -353,10 +353,10 @@ static void test_sincospi(void **state)
                     v[i] = nextafterf(v[i], (float)rng_real(&rng, 1e9));                    \
                 dtype_store(TYPE, want, i, (double)v[i]);                                   \
             }                                                                               \
-            const rv_f32x2 block = rv_split_##T(rv_loadrow_f32x2(v, width));                \
+            const rv_f32x2 block = rv_split_##T(rv_loadrow_f32x2(v, width), width);         \
             rv_store_##T(stored, block, width);                                             \
             check("store, rounded", TYPE, want, stored, width);                             \
-            rv_storerow_f32x2(got, rv_join_##T(rv_round_##T(block)), width);                \
+            rv_storerow_f32x2(got, rv_join_##T(rv_round_##T(block), width), width);         \
             for (size_t i = 0; i < width; i++)                                              \
                 v[i] = (float)dtype_load(TYPE, want, i);                                    \
             check("round", DT_F32, v, got, width);                                          \
@@ -422,9 +422,9 @@ static void test_pair(void **state)
         for (size_t k = 0; k < width / F64; k++)
             vectors[k] = rv_load_f64(v + k * F64, F64);
         const rv_f32x2 block = rv_narrow_f32x2(vectors);
-        rv_store_f16(got, rv_split_f16(block), width);
+        rv_store_f16(got, rv_split_f16(block, width), width);
         check("narrow to f16", DT_F16, want[0], got, width);
-        rv_store_bf16(got, rv_split_bf16(block), width);
+        rv_store_bf16(got, rv_split_bf16(block, width), width);
         check("narrow to bf16", DT_BF16, want[1], got, width);
     }
 }
