@@ -351,8 +351,8 @@ static rope_turns_fn *turns_of(const struct usual *usual)
     return plan->kernels->turns[plan->pairing == ROPE_HALF ? RK_HALF : RK_INTERLEAVED];
 }
 
-static void rotate(struct usual *usual, size_t tokens, const void *cos_row, const void *sin_row,
-                   ptrdiff_t row_step)
+static inline void rotate(struct usual *usual, size_t tokens, const void *cos_row,
+                          const void *sin_row, ptrdiff_t row_step)
 {
     for (int s = 0; s < 2; s++) {
         struct rope_rotate_args *args = &usual->sides[s].args;
