@@ -9,7 +9,7 @@
 #include "job.h"
 
 /* Room on the stack for rows, in f32 values. */
-enum { ROOM = 1024 };
+enum { ROOM = 2048 };
 
 /* Entries of a made row with room to the next line. */
 static size_t padded_pairs(const rope_plan *plan)
