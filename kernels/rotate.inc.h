@@ -271,6 +271,7 @@ static rope_rotate_fn *const KERNEL(fixed)[RV_STREAMS + 1][2][65] = {
 
 RV void KERNEL(rotate_any)(const struct rope_rotate_args *a, int from, int to, int arith)
 {
+    /* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): a set of width 1 does not read quarters */
     const size_t width = V(WIDTH), quarters = a->pairs * 4 / width;
     const int stream = RV_STREAMS ? a->stream : 0;
     if (width > 2 && from == to && arith == RK_FUSED && a->pairs * 4 % width == 0 &&

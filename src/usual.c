@@ -348,7 +348,8 @@ static rope_turns_fn *turns_of(const struct usual *usual)
     if (q->args.heads == 0 || k->args.heads == 0 || q->half != half || k->half != half ||
         (q->args.stream | k->args.stream) != 0)
         return NULL;
-    return plan->kernels->turns[plan->pairing == ROPE_HALF ? RK_HALF : RK_INTERLEAVED];
+    rope_turns_fn *const *const turns = plan->kernels->turns;
+    return plan->pairing == ROPE_HALF ? turns[RK_HALF] : turns[RK_INTERLEAVED];
 }
 
 static inline void rotate(struct usual *usual, size_t tokens, const void *cos_row,
