@@ -307,9 +307,10 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
 }
 
 /*
- * In place: nothing where most of L2 holds all; 2 KiB out of L3; 4 KiB beyond.  Time over the limit on Zen 5,
- * f32, rows in turn, without and with: 10 MiB 1.03 and 0.95, 40 MiB 1.20 and 0.80, 160 MiB 1.15 and 1.00; at
- * 320 KiB the hint costs 8 %.
+ * In place: nothing where most of L2 holds all; 1.5 KiB out of L3; 4 KiB beyond.  Time over the limit on Zen 5,
+ * f32, rows in turn, without and with: 10 MiB 1.02 and 0.90 (1 KiB 0.90, 2 KiB 0.92, 3 KiB 0.99; AVX2 likes 2 KiB
+ * as much, rows made on the way like 1.5 KiB better), 40 MiB 1.20 and 0.80, 160 MiB 1.15 and 1.00; at 320 KiB
+ * the hint costs 8 %.
  *
  * To other memory: nothing out of L2 and L3, where the hint costs 3 to 7 %; beyond, results go past the caches.
  * Time over the better copy on Zen 5: f32 40 MiB 1.58, with the hint; 1.39 without; 1.07 past the caches; 160
@@ -322,7 +323,7 @@ ptrdiff_t rope_ahead(size_t heads, ptrdiff_t stride, ptrdiff_t step, size_t half
 {
     if (in_place ? bytes <= (size_t)MOST_OF_L2 : bytes < (size_t)ROPE_STREAM_BYTES)
         return 0;
-    const ptrdiff_t ahead = in_place && bytes <= (size_t)MOST_OF_L3 ? 2048 : 4096;
+    const ptrdiff_t ahead = in_place && bytes <= (size_t)MOST_OF_L3 ? 1536 : 4096;
     /* as many bytes of heads, as they stand: head after head of a token, or token after token */
     const ptrdiff_t count = (ptrdiff_t)heads, head = 2 * (ptrdiff_t)half;
     const int by_token = count == 1 || stride * count > step;
