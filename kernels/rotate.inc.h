@@ -14,7 +14,8 @@
  *   interleaved    16 shuffles more a head of f32, on two of the pipes: 8 cycles that the products want too
  * and a token, whatever its heads, its row: 8 lines of f32 out of L2 beside the 320 of 40 heads, 2.5 %, and as
  * much again where q and k do not take turns (turns.inc.h).  A bare loop with nothing but both comes to 1.04 of
- * the limit over 320 KiB, this one to 1.06; interleaved pairs, whose rows are mixed first, to 1.10.
+ * the limit over 320 KiB, and so does this one; interleaved pairs, whose shuffles and products want the same
+ * pipes, to 1.10.
  */
 
 /* x and y of n <= WIDTH pairs from pair i on. */
@@ -130,6 +131,15 @@ RV void KERNEL(rotate_groups)(const V(elem) * src, V(elem) * dst, size_t half, s
                               int stream)
 {
     const size_t width = V(WIDTH), rest = blocks % V(TOGETHER);
+    if (blocks >
+        8) { /* no set has registers for such a row: each block is read once, not per product */
+        for (size_t b = 0; b < blocks; b++) {
+            const V(block) cosines = V(hold)(c[b]), sines = V(hold)(s[b]);
+            KERNEL(rotate_group)
+            (src, dst, half, b * width, 1, &cosines, &sines, pairing, arith, stream);
+        }
+        return;
+    }
     RV_UNROLL
     for (size_t b = 0; b + V(TOGETHER) <= blocks; b += V(TOGETHER))
         KERNEL(rotate_group)
@@ -141,26 +151,26 @@ RV void KERNEL(rotate_groups)(const V(elem) * src, V(elem) * dst, size_t half, s
     }
 }
 
-RV V(block) KERNEL(rotate_row)(const V(real) * row, size_t n, int from)
+/* Block b of a token's row, n pairs of it. */
+RV void KERNEL(rotate_row)(const char *cos_row, const char *sin_row, size_t b, size_t n, int from,
+                           V(block) * c, V(block) * s)
 {
-    const V(block) v = V(hold)(V(loadrow)(row, n)); /* else gcc sees a memcpy, 25 ns by rep movs */
-    return from == RK_HALF ? V(split)(v, n) : V(mix)(v);
+    const size_t at = b * V(WIDTH);
+    /* held: else gcc sees a memcpy, 25 ns by rep movs */
+    const V(block) cosines = V(hold)(V(loadrow)((const V(real) *)(const void *)cos_row + at, n));
+    const V(block) sines = V(hold)(V(loadrow)((const V(real) *)(const void *)sin_row + at, n));
+    c[b] = from == RK_HALF ? V(split)(cosines, n) : V(mix)(cosines);
+    s[b] = from == RK_HALF ? V(split)(sines, n) : V(mix)(sines);
 }
 
 /* The row of a token. */
 RV void KERNEL(rotate_rows)(const char *cos_row, const char *sin_row, size_t blocks, size_t tail,
                             int from, V(block) * c, V(block) * s)
 {
-    const size_t width = V(WIDTH);
-    const V(real) *const cosines = (const void *)cos_row, *const sines = (const void *)sin_row;
-    for (size_t b = 0; b < blocks; b++) {
-        c[b] = KERNEL(rotate_row)(cosines + b * width, width, from);
-        s[b] = KERNEL(rotate_row)(sines + b * width, width, from);
-    }
-    if (tail != 0) {
-        c[blocks] = KERNEL(rotate_row)(cosines + blocks * width, tail, from);
-        s[blocks] = KERNEL(rotate_row)(sines + blocks * width, tail, from);
-    }
+    for (size_t b = 0; b < blocks; b++)
+        KERNEL(rotate_row)(cos_row, sin_row, b, V(WIDTH), from, c, s);
+    if (tail != 0)
+        KERNEL(rotate_row)(cos_row, sin_row, blocks, tail, from, c, s);
 }
 
 /*
@@ -192,7 +202,9 @@ RV void KERNEL(rotate_heads)(struct KERNEL(heads) h, const V(block) * c, const V
             KERNEL(rotate_groups)(src, dst, half_in, blocks, c, s, from, arith, stream);
         for (size_t b = fixed ? blocks : 0; b < blocks; b++) {
             const size_t i = b * width;
-            KERNEL(rotate_step)(src, half_in, dst, half_out, i, width, c[b], s[b], from, to, arith);
+            const V(block) cosines = V(hold)(c[b]), sines = V(hold)(s[b]);
+            KERNEL(rotate_step)
+            (src, half_in, dst, half_out, i, width, cosines, sines, from, to, arith);
         }
         if (tail != 0) {
             const size_t i = blocks * width;

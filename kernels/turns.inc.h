@@ -3,10 +3,11 @@
  * Body: tokens, the heads of two tensors in turn.  A row is read once for both, and all that a turn needs is in
  * registers before the heads of the turn before are written: a load behind them waits for a store at the same
  * place of another page, of which the last 64 stores always have one.  General registers are too few for that,
- * so that what waits stands in vector registers.  Parameters: T, the dtype; KERNEL and V of kernel_set.inc.h.
+ * so that what waits stands in vector registers; so does the next token's row, if it is no wider than four
+ * blocks.  Parameters: T, the dtype; KERNEL and V of kernel_set.inc.h.
  *
  * Time over that of one tensor after the other, Zen 5, 32 + 8 heads of 128, f32: one token 0.95, interleaved 0.92;
- * 16 tokens 0.96 and 0.91; 2,048 tokens 0.93 and 0.97.  bf16, f16 and f64, which arithmetic bounds: 0.99 to 1.02.
+ * 16 tokens 0.94 and 0.91; 2,048 tokens 0.93 and 0.97.  bf16, f16 and f64, which arithmetic bounds: 0.99 to 1.02.
  */
 
 struct KERNEL(turn) {
@@ -27,18 +28,38 @@ RV struct KERNEL(turn) KERNEL(turn_of)(const struct rope_rotate_args *a)
     return turn;
 }
 
+/* The row of a token, straight into registers. */
+RV void KERNEL(turn_row)(const char *cos_row, const char *sin_row, size_t blocks, size_t tail,
+                         int pairing, V(block) * c, V(block) * s)
+{
+    RV_UNROLL
+    for (size_t b = 0; b < blocks + (tail != 0); b++)
+        KERNEL(rotate_row)(cos_row, sin_row, b, b < blocks ? V(WIDTH) : tail, pairing, c, s);
+}
+
 RV void KERNEL(take_turns)(const struct rope_rotate_args *first,
                            const struct rope_rotate_args *second, size_t quarters, int pairing)
 {
     const size_t blocks = quarters / 4, tail = quarters % 4 * V(WIDTH) / 4;
+    const size_t vectors = blocks + (tail != 0);
+    const int early = vectors <= V(TOGETHER); /* registers hold the next row as well */
     V(block) c[RK_MAX_PAIRS / V(WIDTH) + 1], s[RK_MAX_PAIRS / V(WIDTH) + 1];
+    V(block) next_c[V(TOGETHER)], next_s[V(TOGETHER)];
     struct KERNEL(turn) turns[2] = {KERNEL(turn_of)(first), KERNEL(turn_of)(second)};
     struct KERNEL(heads) h = {first->src,   first->dst,   first->src_stride, first->dst_stride,
                               first->ahead, first->heads, first->pairs,      first->pairs};
     const char *cos_row = first->cos, *sin_row = first->sin;
     const ptrdiff_t row_step = first->row_step;
+    if (early)
+        KERNEL(turn_row)(cos_row, sin_row, blocks, tail, pairing, next_c, next_s);
     for (size_t tokens = first->tokens; tokens != 0; tokens--) {
-        KERNEL(rotate_rows)(cos_row, sin_row, blocks, tail, pairing, c, s);
+        if (early) {
+            RV_UNROLL
+            for (size_t b = 0; b < vectors; b++)
+                c[b] = next_c[b], s[b] = next_s[b];
+        } else {
+            KERNEL(rotate_rows)(cos_row, sin_row, blocks, tail, pairing, c, s);
+        }
         cos_row += row_step;
         sin_row += row_step;
         RV_UNROLL
@@ -48,6 +69,10 @@ RV void KERNEL(take_turns)(const struct rope_rotate_args *first,
             next->at = rv_hold_two(next->at);
             const ptrdiff_t src = rv_hold_number(rv_first(next->at));
             const ptrdiff_t dst = rv_hold_number(rv_second(next->at));
+            if (t == 1 && early && tokens > 1) {
+                KERNEL(turn_row)(cos_row, sin_row, blocks, tail, pairing, next_c, next_s);
+                rv_order();
+            }
             KERNEL(rotate_heads)
             (h, c, s, blocks, tail, pairing, pairing, RK_FUSED, 1, 0);
             next->stride = rv_hold_two(next->stride);
