@@ -11,11 +11,10 @@
  *                  2 to interleave, 4 to find subnormals): 12 cycles, three times the limit in L1 and 1.4
  *                  times that of L3
  *   f16, AVX-512   30 places (20 to convert): 15 cycles
- *   interleaved    16 shuffles more a head of f32, on two of the pipes: 8 cycles that the products want too
+ *   interleaved    16 shuffles more a head of f32: with the products 8 cycles of all 4 pipes
  * and a token, whatever its heads, its row: 8 lines of f32 out of L2 beside the 320 of 40 heads, 2.5 %, and as
  * much again where q and k do not take turns (turns.inc.h).  A bare loop with nothing but both comes to 1.04 of
- * the limit over 320 KiB, and so does this one; interleaved pairs, whose shuffles and products want the same
- * pipes, to 1.10.
+ * the limit over 320 KiB, and so does this one, of interleaved pairs as well.
  */
 
 /* x and y of n <= WIDTH pairs from pair i on. */

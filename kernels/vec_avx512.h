@@ -163,6 +163,27 @@ RV rv_f32 rv_fms_f32(rv_f32 a, rv_f32 b, rv_f32 c)
 {
     return _mm512_fmsub_ps(a, b, c);
 }
+/* c and s in turn, all of them in two vectors. */
+RV void rv_weave_f32(rv_f32 c, rv_f32 s, rv_f32 *first, rv_f32 *second)
+{
+    const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+    const __m512i high =
+        _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8);
+    *first = _mm512_permutex2var_ps(c, low, s);
+    *second = _mm512_permutex2var_ps(c, high, s);
+}
+RV rv_f32 rv_evens_f32(rv_f32 v) /* 0 0 2 2 ... */
+{
+    return _mm512_moveldup_ps(v);
+}
+RV rv_f32 rv_odds_f32(rv_f32 v) /* 1 1 3 3 ... */
+{
+    return _mm512_movehdup_ps(v);
+}
+RV rv_f32 rv_fms_fma_f32(rv_f32 a, rv_f32 b, rv_f32 c) /* fms in even lanes, fma in odd ones */
+{
+    return _mm512_fmaddsub_ps(a, b, c);
+}
 
 /* ---- f64 ------------------------------------------------------------------------------------ */
 

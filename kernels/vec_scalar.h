@@ -41,7 +41,9 @@ typedef double rv_f64;
    branch around it (2 to 5 % of 16 to 128 tokens on Zen 5; AVX2 loses 8 % by it) */
 #define RV_SPARE_LOADS 0
 #define RV_STREAMS     0 /* stores past the caches */
-#define RV_TURNS       0 /* 1: has rv_two, two numbers in a vector register */
+/* 1: has rv_two, two numbers in a vector register, and pairs that turn where they stand: rv_weave, rv_evens, rv_odds
+   and rv_fms_fma */
+#define RV_TURNS 0
 
 /* ---- f32 ------------------------------------------------------------------------------------ */
 

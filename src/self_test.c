@@ -363,6 +363,7 @@ static int try_rotate(struct bench *bench, int arith, int pairing, enum rope_ker
             .src_step = (ptrdiff_t)(heads / tokens * src_step * size),
             .dst_step = (ptrdiff_t)(heads / tokens * dst_step * size),
             .stream = stream,
+            .ahead = (ptrdiff_t)gap * 64, /* a hint may choose another way, with the same bits */
             .pairs = pairs,
             .src_half = src_half,
             .dst_half = dst_half,
