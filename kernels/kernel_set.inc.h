@@ -51,17 +51,21 @@ enum { /* blocks that a rotation holds in registers at once, beside its row */
        rv_TOGETHER_bf16 = 1
 };
 /*
- * Quarters of a block, whole ones and not, that the heads of nearly all models have with some set: these
- * widths have functions of their own.
+ * The pairs that a head of nearly all models turns, of 16 to 512 elements: these widths have functions of their
+ * own, which stand in tables in this order.
  */
-#define WHOLES(one, ...)                                                                    \
-    one(4, __VA_ARGS__) one(8, __VA_ARGS__) one(12, __VA_ARGS__) one(16, __VA_ARGS__)       \
-        one(20, __VA_ARGS__) one(24, __VA_ARGS__) one(28, __VA_ARGS__) one(32, __VA_ARGS__) \
-            one(40, __VA_ARGS__) one(48, __VA_ARGS__) one(64, __VA_ARGS__)
-#define PARTS(one, ...)                                                                   \
-    one(2, __VA_ARGS__) one(3, __VA_ARGS__) one(5, __VA_ARGS__) one(6, __VA_ARGS__)       \
-        one(7, __VA_ARGS__) one(9, __VA_ARGS__) one(10, __VA_ARGS__) one(14, __VA_ARGS__) \
-            one(18, __VA_ARGS__)
+#define WIDTHS(one, ...)                                                                        \
+    one(8, __VA_ARGS__) one(10, __VA_ARGS__) one(12, __VA_ARGS__) one(16, __VA_ARGS__)          \
+        one(20, __VA_ARGS__) one(24, __VA_ARGS__) one(32, __VA_ARGS__) one(36, __VA_ARGS__)     \
+            one(40, __VA_ARGS__) one(48, __VA_ARGS__) one(56, __VA_ARGS__) one(64, __VA_ARGS__) \
+                one(80, __VA_ARGS__) one(96, __VA_ARGS__) one(128, __VA_ARGS__)                 \
+                    one(256, __VA_ARGS__)
+#define PLACE(pairs, ...) PASTE(at_##pairs, ISA),
+#define PAIRS(pairs, ...) [pairs] = PASTE(at_##pairs, ISA),
+enum { PASTE(at_none, ISA), WIDTHS(PLACE, ) PASTE(width_count, ISA) };
+static const unsigned char PASTE(place_of_pairs, ISA)[RK_MAX_PAIRS + 1] = {WIDTHS(PAIRS, )};
+#undef PLACE
+#undef PAIRS
 
 /* f32 and f64: one order of lanes, and nothing to round. */
 #define rv_loadrow_f32     rv_load_f32

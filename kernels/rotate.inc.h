@@ -238,57 +238,54 @@ RV void KERNEL(rotate_tokens)(const struct rope_rotate_args *a, size_t blocks, s
 }
 
 /*
- * Heads of as many quarters of a block, a constant, for the widths that nearly all models have with some
- * set.  Each is a function of its own, called by way of a table: inlined into one, they take registers
- * from each other, and a stride that lives in a vector register costs a fifth of the speed.
+ * Heads of so many pairs, a constant.  Each is a function of its own, called by way of a table: inlined into
+ * one, they take registers from each other, and a stride that lives in a vector register costs a fifth of the
+ * speed.
  */
-RV void KERNEL(rotate_quarters)(const struct rope_rotate_args *a, size_t quarters, int pairing,
-                                int stream)
+RV void KERNEL(rotate_fixed)(const struct rope_rotate_args *a, size_t pairs, int pairing,
+                             int stream)
 {
     const size_t width = V(WIDTH);
-    if (width > 2 && quarters * width / 4 <= RK_MAX_PAIRS)
+    if (width > 2 && (!stream || pairs % width == 0)) /* what else is never streamed */
         KERNEL(rotate_tokens)
-    (a, quarters / 4, quarters % 4 * width / 4, pairing, pairing, RK_FUSED, 1, stream);
+    (a, pairs / width, pairs % width, pairing, pairing, RK_FUSED, 1, stream);
 }
-#define FIXED(quarters, way, pairing, stream)                                      \
-    static void KERNEL(fixed_##way##_##quarters)(const struct rope_rotate_args *a) \
-    {                                                                              \
-        KERNEL(rotate_quarters)(a, quarters, pairing, stream);                     \
+#define FIXED(pairs, way, pairing, stream)                                      \
+    static void KERNEL(fixed_##way##_##pairs)(const struct rope_rotate_args *a) \
+    {                                                                           \
+        KERNEL(rotate_fixed)(a, pairs, pairing, stream);                        \
     }
-#define ENTRY(quarters, way) [quarters] = KERNEL(fixed_##way##_##quarters),
-WHOLES(FIXED, half, RK_HALF, 0)
-PARTS(FIXED, half, RK_HALF, 0)
-WHOLES(FIXED, interleaved, RK_INTERLEAVED, 0)
-PARTS(FIXED, interleaved, RK_INTERLEAVED, 0)
+#define ENTRY(pairs, way) [PASTE(at_##pairs, ISA)] = KERNEL(fixed_##way##_##pairs),
+WIDTHS(FIXED, half, RK_HALF, 0)
+WIDTHS(FIXED, interleaved, RK_INTERLEAVED, 0)
 #if RV_STREAMS
-WHOLES(FIXED, half_streamed, RK_HALF, 1)
-WHOLES(FIXED, interleaved_streamed, RK_INTERLEAVED, 1)
+WIDTHS(FIXED, half_streamed, RK_HALF, 1)
+WIDTHS(FIXED, interleaved_streamed, RK_INTERLEAVED, 1)
 #endif
-/* [stream][pairing][quarters] */
-static rope_rotate_fn *const KERNEL(fixed)[RV_STREAMS + 1][2][65] = {
-    {
-        [RK_HALF] = {WHOLES(ENTRY, half) PARTS(ENTRY, half)},
-        [RK_INTERLEAVED] = {WHOLES(ENTRY, interleaved) PARTS(ENTRY, interleaved)},
-    },
+/* [stream][pairing][place of the width] */
+static rope_rotate_fn *const KERNEL(fixed)[RV_STREAMS + 1][2][PASTE(width_count, ISA)] = {
+    {[RK_HALF] = {WIDTHS(ENTRY, half)}, [RK_INTERLEAVED] = {WIDTHS(ENTRY, interleaved)}},
 #if RV_STREAMS
-    {
-        [RK_HALF] = {WHOLES(ENTRY, half_streamed)},
-        [RK_INTERLEAVED] = {WHOLES(ENTRY, interleaved_streamed)},
-    },
+    {[RK_HALF] = {WIDTHS(ENTRY, half_streamed)},
+     [RK_INTERLEAVED] = {WIDTHS(ENTRY, interleaved_streamed)}},
 #endif
 };
 #undef FIXED
 #undef ENTRY
 
+/* The place of a width in the tables, if both halves of a head follow each other. */
+RV size_t KERNEL(fixed_place)(const struct rope_rotate_args *a)
+{
+    return a->src_half == a->pairs && a->dst_half == a->pairs ? PASTE(place_of_pairs, ISA)[a->pairs]
+                                                              : PASTE(at_none, ISA);
+}
+
 RV void KERNEL(rotate_any)(const struct rope_rotate_args *a, int from, int to, int arith)
 {
-    /* NOLINTNEXTLINE(clang-analyzer-deadcode.DeadStores): a set of width 1 does not read quarters */
-    const size_t width = V(WIDTH), quarters = a->pairs * 4 / width;
-    const int stream = RV_STREAMS ? a->stream : 0;
-    if (width > 2 && from == to && arith == RK_FUSED && a->pairs * 4 % width == 0 &&
-        a->src_half == a->pairs && a->dst_half == a->pairs && quarters <= 64 &&
-        KERNEL(fixed)[stream][from][quarters] != NULL)
-        KERNEL(fixed)[stream][from][quarters](a);
+    const size_t width = V(WIDTH);
+    const size_t place = width > 2 && from == to && arith == RK_FUSED ? KERNEL(fixed_place)(a) : 0;
+    if (place != PASTE(at_none, ISA))
+        KERNEL(fixed)[RV_STREAMS ? a->stream : 0][from][place](a);
     else
         KERNEL(rotate_tokens)(a, a->pairs / width, a->pairs % width, from, to, arith, 0, 0);
 }

@@ -69,10 +69,10 @@ RV void KERNEL(woven_heads)(struct KERNEL(heads) h, const V(block) * own, const 
 }
 
 RV void KERNEL(take_turns)(const struct rope_rotate_args *first,
-                           const struct rope_rotate_args *second, size_t quarters, int pairing,
+                           const struct rope_rotate_args *second, size_t pairs, int pairing,
                            int woven)
 {
-    const size_t blocks = quarters / 4, tail = quarters % 4 * V(WIDTH) / 4;
+    const size_t blocks = pairs / V(WIDTH), tail = pairs % V(WIDTH);
     const size_t vectors = blocks + (tail != 0);
     const int early = vectors <= V(TOGETHER); /* registers hold the next row as well */
     V(block) c[RK_MAX_PAIRS / V(WIDTH) + 1], s[RK_MAX_PAIRS / V(WIDTH) + 1];
@@ -131,40 +131,36 @@ RV void KERNEL(take_turns)(const struct rope_rotate_args *first,
     }
 }
 
-#define TURNS(quarters, way, pairing, woven)                                            \
-    static void KERNEL(turns_##way##_##quarters)(const struct rope_rotate_args *first,  \
-                                                 const struct rope_rotate_args *second) \
-    {                                                                                   \
-        KERNEL(take_turns)(first, second, quarters, pairing, woven);                    \
+#define TURNS(pairs, way, pairing, woven)                                            \
+    static void KERNEL(turns_##way##_##pairs)(const struct rope_rotate_args *first,  \
+                                              const struct rope_rotate_args *second) \
+    {                                                                                \
+        KERNEL(take_turns)(first, second, pairs, pairing, woven);                    \
     }
-#define ENTRY(quarters, way) [quarters] = KERNEL(turns_##way##_##quarters),
-#define NARROW(one, ...) \
-    one(4, __VA_ARGS__) one(8, __VA_ARGS__) one(12, __VA_ARGS__) one(16, __VA_ARGS__)
-WHOLES(TURNS, half, RK_HALF, 0)
-PARTS(TURNS, half, RK_HALF, 0)
-WHOLES(TURNS, interleaved, RK_INTERLEAVED, 0)
-PARTS(TURNS, interleaved, RK_INTERLEAVED, 0)
-NARROW(TURNS, woven, RK_INTERLEAVED, 1)
-/* [way][quarters]: half, interleaved, interleaved and woven */
-static rope_turns_fn *const KERNEL(turns)[3][65] = {
-    {WHOLES(ENTRY, half) PARTS(ENTRY, half)},
-    {WHOLES(ENTRY, interleaved) PARTS(ENTRY, interleaved)},
-    {NARROW(ENTRY, woven)},
+#define ENTRY(pairs, way) [PASTE(at_##pairs, ISA)] = KERNEL(turns_##way##_##pairs),
+#define WOVEN(one, ...) \
+    one(16, __VA_ARGS__) one(32, __VA_ARGS__) one(48, __VA_ARGS__) one(64, __VA_ARGS__)
+WIDTHS(TURNS, half, RK_HALF, 0)
+WIDTHS(TURNS, interleaved, RK_INTERLEAVED, 0)
+WOVEN(TURNS, woven, RK_INTERLEAVED, 1)
+/* [way][place of the width]: half, interleaved, interleaved and woven */
+static rope_turns_fn *const KERNEL(turns)[3][PASTE(width_count, ISA)] = {
+    {WIDTHS(ENTRY, half)},
+    {WIDTHS(ENTRY, interleaved)},
+    {WOVEN(ENTRY, woven)},
 };
-#undef NARROW
+#undef WOVEN
 #undef TURNS
 #undef ENTRY
 
 RV void KERNEL(turns_any)(const struct rope_rotate_args *first,
                           const struct rope_rotate_args *second, int pairing, rope_rotate_fn *one)
 {
-    const size_t quarters = first->pairs * 4 / V(WIDTH);
-    if (first->pairs * 4 % V(WIDTH) == 0 && first->src_half == first->pairs &&
-        first->dst_half == first->pairs && quarters <= 64 &&
-        KERNEL(turns)[pairing][quarters] != NULL) {
+    const size_t place = KERNEL(fixed_place)(first);
+    if (place != PASTE(at_none, ISA)) {
         const int woven = pairing == RK_INTERLEAVED && first->ahead == 0 && second->ahead == 0 &&
-                          KERNEL(turns)[2][quarters] != NULL;
-        KERNEL(turns)[woven ? 2 : pairing][quarters](first, second);
+                          KERNEL(turns)[2][place] != NULL;
+        KERNEL(turns)[woven ? 2 : pairing][place](first, second);
         return;
     }
     struct rope_rotate_args other = *first;

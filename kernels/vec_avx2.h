@@ -7,15 +7,12 @@
 #error "compile with -mavx2 -mfma -mf16c"
 #endif
 
-#include <immintrin.h>
+#include "vec_part.h"
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #ifdef ROPE_WITH_SLEEF
 #include <sleef.h>
 #endif
-
-#define RV static inline __attribute__((always_inline))
 
 typedef __m256 rv_f32;
 typedef __m256d rv_f64;
@@ -25,78 +22,6 @@ typedef __m256d rv_f64;
 #define RV_SPARE_LOADS 0
 #define RV_STREAMS     1 /* stores past the caches */
 #define RV_TURNS       0
-
-/* ---- tails: an even number of bytes, without masked moves (emulators fault on their masked-off
- * lanes) ---- */
-
-RV __m128i rv_load_part(const void *p, size_t bytes) /* bytes < 16 */
-{
-    const char *from = p;
-    uint64_t low = 0, rest = 0;
-    uint32_t four;
-    uint16_t two;
-    if (bytes & 8) {
-        memcpy(&low, from, 8);
-        from += 8;
-    }
-    if (bytes & 4) {
-        memcpy(&four, from, 4);
-        rest = four;
-        from += 4;
-    }
-    if (bytes & 2) {
-        memcpy(&two, from, 2);
-        rest |= (uint64_t)two << (bytes & 4 ? 32 : 0);
-    }
-    return bytes & 8 ? _mm_set_epi64x((long long)rest, (long long)low)
-                     : _mm_set_epi64x(0, (long long)rest);
-}
-RV void rv_store_part(void *p, __m128i v, size_t bytes) /* bytes < 16 */
-{
-    char *to = p;
-    uint64_t rest = (uint64_t)_mm_cvtsi128_si64(v);
-    if (bytes & 8) {
-        memcpy(to, &rest, 8);
-        to += 8;
-        rest = (uint64_t)_mm_extract_epi64(v, 1);
-    }
-    if (bytes & 4) {
-        const uint32_t four = (uint32_t)rest;
-        memcpy(to, &four, 4);
-        to += 4;
-        rest >>= 32;
-    }
-    if (bytes & 2) {
-        const uint16_t two = (uint16_t)rest;
-        memcpy(to, &two, 2);
-    }
-}
-RV __m256i rv_load_bytes(const void *p, size_t bytes)
-{
-    if (bytes >= 32)
-        return _mm256_loadu_si256(p);
-    const char *from = p;
-    const __m128i low =
-        bytes >= 16 ? _mm_loadu_si128((const void *)from) : rv_load_part(from, bytes);
-    const __m128i high = bytes > 16 ? rv_load_part(from + 16, bytes - 16) : _mm_setzero_si128();
-    return _mm256_set_m128i(high, low);
-}
-RV void rv_store_bytes(void *p, __m256i v, size_t bytes)
-{
-    char *to = p;
-    if (bytes >= 32) {
-        _mm256_storeu_si256((void *)to, v);
-    } else if (bytes >= 16) {
-        _mm_storeu_si128((void *)to, _mm256_castsi256_si128(v));
-        rv_store_part(to + 16, _mm256_extracti128_si256(v, 1), bytes - 16);
-    } else {
-        rv_store_part(to, _mm256_castsi256_si128(v), bytes);
-    }
-}
-RV size_t rv_rest(size_t n, size_t lanes) /* what n leaves behind the first vector */
-{
-    return n > lanes ? n - lanes : 0;
-}
 
 /* ---- f32 ------------------------------------------------------------------------------------ */
 

@@ -9,14 +9,12 @@
 #error "compile with -mavx512f -mavx512bw -mavx512dq -mavx512vl"
 #endif
 
-#include <immintrin.h>
+#include "vec_part.h"
 #include <stddef.h>
 #include <stdint.h>
 #ifdef ROPE_WITH_SLEEF
 #include <sleef.h>
 #endif
-
-#define RV static inline __attribute__((always_inline))
 
 typedef __m512 rv_f32;
 typedef __m512d rv_f64;
@@ -58,47 +56,39 @@ RV ptrdiff_t rv_hold_number(ptrdiff_t v) /* in a general register from here on *
     return v;
 }
 
-RV size_t rv_rest(size_t n, size_t lanes) /* what n leaves behind the first vector */
+/* The first `bytes` of a vector, an even number. */
+RV __m512i rv_load_bytes_512(const void *p, size_t bytes)
 {
-    return n > lanes ? n - lanes : 0;
+    const char *from = p;
+    if (bytes >= 64)
+        return _mm512_loadu_si512(from);
+    if (bytes <= 32)
+        return _mm512_zextsi256_si512(rv_load_bytes(from, bytes));
+    return _mm512_inserti64x4(_mm512_castsi256_si512(rv_load_bytes(from, 32)),
+                              rv_load_bytes(from + 32, bytes - 32), 1);
+}
+RV void rv_store_bytes_512(void *p, __m512i v, size_t bytes)
+{
+    char *to = p;
+    if (bytes >= 64) {
+        _mm512_storeu_si512(to, v);
+    } else if (bytes <= 32) {
+        rv_store_bytes(to, _mm512_castsi512_si256(v), bytes);
+    } else {
+        rv_store_bytes(to, _mm512_castsi512_si256(v), 32);
+        rv_store_bytes(to + 32, _mm512_extracti64x4_epi64(v, 1), bytes - 32);
+    }
 }
 
 /* ---- f32 ------------------------------------------------------------------------------------ */
 
-RV __mmask16 rv_mask_f32(size_t n) /* n < 16 */
-{
-    return (__mmask16)((1u << n) - 1u);
-}
-/*
- * Parts of a vector in quarters are read and written as such: masked stores are microcode on AMD, and a
- * masked load waits for stores behind its lanes, which in place are those of the y just written.
- */
 RV rv_f32 rv_load_f32(const float *p, size_t n)
 {
-    if (n >= 16)
-        return _mm512_loadu_ps(p);
-    if (n == 12)
-        return _mm512_insertf32x8(_mm512_castps256_ps512(_mm256_loadu_ps(p)),
-                                  _mm256_zextps128_ps256(_mm_loadu_ps(p + 8)), 1);
-    if (n == 8)
-        return _mm512_zextps256_ps512(_mm256_loadu_ps(p));
-    if (n == 4)
-        return _mm512_zextps128_ps512(_mm_loadu_ps(p));
-    return _mm512_maskz_loadu_ps(rv_mask_f32(n), p);
+    return _mm512_castsi512_ps(rv_load_bytes_512(p, 4 * n));
 }
 RV void rv_store_f32(float *p, rv_f32 v, size_t n)
 {
-    if (n >= 16) {
-        _mm512_storeu_ps(p, v);
-    } else if (n == 12 || n == 8) {
-        _mm256_storeu_ps(p, _mm512_castps512_ps256(v));
-        if (n == 12)
-            _mm_storeu_ps(p + 8, _mm512_extractf32x4_ps(v, 2));
-    } else if (n == 4) {
-        _mm_storeu_ps(p, _mm512_castps512_ps128(v));
-    } else {
-        _mm512_mask_storeu_ps(p, rv_mask_f32(n), v);
-    }
+    rv_store_bytes_512(p, _mm512_castps_si512(v), 4 * n);
 }
 RV void rv_stream_f32(float *p, rv_f32 v)
 {
@@ -187,27 +177,13 @@ RV rv_f32 rv_fms_fma_f32(rv_f32 a, rv_f32 b, rv_f32 c) /* fms in even lanes, fma
 
 /* ---- f64 ------------------------------------------------------------------------------------ */
 
-RV __mmask8 rv_mask_f64(size_t n) /* n < 8 */
-{
-    return (__mmask8)((1u << n) - 1u);
-}
 RV rv_f64 rv_load_f64(const double *p, size_t n)
 {
-    return n >= 8   ? _mm512_loadu_pd(p)
-           : n == 4 ? _mm512_zextpd256_pd512(_mm256_loadu_pd(p))
-           : n == 2 ? _mm512_zextpd128_pd512(_mm_loadu_pd(p))
-                    : _mm512_maskz_loadu_pd(rv_mask_f64(n), p);
+    return _mm512_castsi512_pd(rv_load_bytes_512(p, 8 * n));
 }
 RV void rv_store_f64(double *p, rv_f64 v, size_t n)
 {
-    if (n >= 8)
-        _mm512_storeu_pd(p, v);
-    else if (n == 4)
-        _mm256_storeu_pd(p, _mm512_castpd512_pd256(v));
-    else if (n == 2)
-        _mm_storeu_pd(p, _mm512_castpd512_pd128(v));
-    else
-        _mm512_mask_storeu_pd(p, rv_mask_f64(n), v);
+    rv_store_bytes_512(p, _mm512_castpd_si512(v), 8 * n);
 }
 RV void rv_stream_f64(double *p, rv_f64 v)
 {
@@ -307,62 +283,6 @@ typedef struct {
     rv_f32 a, b;
 } rv_f32x2;
 
-RV __mmask32 rv_mask_16(size_t n) /* n < 32 */
-{
-    return (__mmask32)(((uint32_t)1 << n) - 1u);
-}
-RV __m256i rv_load_half_16(const uint16_t *p, size_t n) /* n <= 16 */
-{
-    if (n == 16)
-        return _mm256_loadu_si256((const void *)p);
-    if (n == 12)
-        return _mm256_set_m128i(_mm_loadl_epi64((const void *)(p + 8)),
-                                _mm_loadu_si128((const void *)p));
-    if (n == 8)
-        return _mm256_zextsi128_si256(_mm_loadu_si128((const void *)p));
-    if (n == 4)
-        return _mm256_zextsi128_si256(_mm_loadl_epi64((const void *)p));
-    return _mm256_maskz_loadu_epi16((__mmask16)rv_mask_16(n), p);
-}
-RV void rv_store_half_16(uint16_t *p, __m256i v, size_t n) /* n <= 16 */
-{
-    if (n == 16) {
-        _mm256_storeu_si256((void *)p, v);
-    } else if (n == 8 || n == 12) {
-        _mm_storeu_si128((void *)p, _mm256_castsi256_si128(v));
-        if (n == 12)
-            _mm_storel_epi64((void *)(p + 8), _mm256_extracti128_si256(v, 1));
-    } else if (n == 4) {
-        _mm_storel_epi64((void *)p, _mm256_castsi256_si128(v));
-    } else {
-        _mm256_mask_storeu_epi16(p, (__mmask16)rv_mask_16(n), v);
-    }
-}
-RV __m512i rv_load_16(const uint16_t *p, size_t n)
-{
-    if (n >= 32)
-        return _mm512_loadu_si512(p);
-    if (n <= 16)
-        return _mm512_zextsi256_si512(rv_load_half_16(p, n));
-    if (n % 4 != 0)
-        return _mm512_maskz_loadu_epi16(rv_mask_16(n), p);
-    return _mm512_inserti64x4(_mm512_castsi256_si512(rv_load_half_16(p, 16)),
-                              rv_load_half_16(p + 16, n - 16), 1);
-}
-RV void rv_store_16(uint16_t *p, __m512i v, size_t n)
-{
-    if (n >= 32) {
-        _mm512_storeu_si512(p, v);
-    } else if (n <= 16) {
-        rv_store_half_16(p, _mm512_castsi512_si256(v), n);
-    } else if (n % 4 != 0) {
-        _mm512_mask_storeu_epi16(p, rv_mask_16(n), v);
-    } else {
-        rv_store_half_16(p, _mm512_castsi512_si256(v), 16);
-        rv_store_half_16(p + 16, _mm512_extracti64x4_epi64(v, 1), n - 16);
-    }
-}
-
 /* ---- bf16: even elements in a, odd ones in b; a shift and a mask make them f32; of 16 and fewer all in a
  * --------------------- */
 
@@ -444,21 +364,21 @@ RV __m256i rv_narrow_bf16(__m512 v)
 RV rv_f32x2 rv_load_bf16(const uint16_t *p, size_t n)
 {
     if (n <= 16) {
-        const __m512i few = _mm512_cvtepu16_epi32(rv_load_half_16(p, n));
+        const __m512i few = _mm512_cvtepu16_epi32(rv_load_bytes(p, 2 * n));
         const rv_f32x2 part = {_mm512_castsi512_ps(_mm512_slli_epi32(few, 16)),
                                _mm512_setzero_ps()};
         return part;
     }
-    const __m512i v = rv_load_16(p, n);
+    const __m512i v = rv_load_bytes_512(p, 2 * n);
     const rv_f32x2 block = {rv_even_bf16(v), rv_odd_bf16(v)};
     return block;
 }
 RV void rv_store_bf16(uint16_t *p, rv_f32x2 v, size_t n)
 {
     if (n <= 16)
-        rv_store_half_16(p, rv_narrow_bf16(v.a), n);
+        rv_store_bytes(p, rv_narrow_bf16(v.a), 2 * n);
     else
-        rv_store_16(p, rv_pack_bf16(v), n);
+        rv_store_bytes_512(p, rv_pack_bf16(v), 2 * n);
 }
 RV void rv_stream_bf16(uint16_t *p, rv_f32x2 v)
 {
@@ -466,17 +386,17 @@ RV void rv_stream_bf16(uint16_t *p, rv_f32x2 v)
 }
 RV void rv_load2_bf16(const uint16_t *p, rv_f32x2 *x, rv_f32x2 *y, size_t n)
 {
-    const __m512i first = rv_load_16(p, 2 * n);
-    const __m512i second = rv_load_16(n > 16 ? p + 32 : p, rv_rest(2 * n, 32));
+    const __m512i first = rv_load_bytes_512(p, 4 * n);
+    const __m512i second = rv_load_bytes_512(n > 16 ? p + 32 : p, rv_rest(4 * n, 64));
     x->a = rv_even_bf16(first), x->b = rv_even_bf16(second);
     y->a = rv_odd_bf16(first), y->b = rv_odd_bf16(second);
 }
 RV void rv_store2_bf16(uint16_t *p, rv_f32x2 x, rv_f32x2 y, size_t n)
 {
     const rv_f32x2 first = {x.a, y.a}, second = {x.b, y.b};
-    rv_store_16(p, rv_pack_bf16(first), 2 * n);
+    rv_store_bytes_512(p, rv_pack_bf16(first), 4 * n);
     if (n > 16)
-        rv_store_16(p + 32, rv_pack_bf16(second), 2 * n - 32);
+        rv_store_bytes_512(p + 32, rv_pack_bf16(second), 4 * n - 64);
 }
 RV void rv_stream2_bf16(uint16_t *p, rv_f32x2 x, rv_f32x2 y)
 {
@@ -540,11 +460,11 @@ RV __m512i rv_pack_f16(rv_f32x2 v)
 RV rv_f32x2 rv_load_f16(const uint16_t *p, size_t n)
 {
     if (n <= 16) {
-        const rv_f32x2 part = {_mm512_cvtph_ps(rv_load_half_16(p, n)), _mm512_setzero_ps()};
+        const rv_f32x2 part = {_mm512_cvtph_ps(rv_load_bytes(p, 2 * n)), _mm512_setzero_ps()};
         return part;
     }
     if (n < 32)
-        return rv_widen_f16(rv_load_16(p, n));
+        return rv_widen_f16(rv_load_bytes_512(p, 2 * n));
     const rv_f32x2 block = {_mm512_cvtph_ps(_mm256_loadu_si256((const void *)p)),
                             _mm512_cvtph_ps(_mm256_loadu_si256((const void *)(p + 16)))};
     return block;
@@ -552,9 +472,9 @@ RV rv_f32x2 rv_load_f16(const uint16_t *p, size_t n)
 RV void rv_store_f16(uint16_t *p, rv_f32x2 v, size_t n)
 {
     if (n <= 16) {
-        rv_store_half_16(p, _mm512_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT), n);
+        rv_store_bytes(p, _mm512_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT), 2 * n);
     } else if (n < 32) {
-        rv_store_16(p, rv_pack_f16(v), n);
+        rv_store_bytes_512(p, rv_pack_f16(v), 2 * n);
     } else {
         _mm256_storeu_si256((void *)p, _mm512_cvtps_ph(v.a, _MM_FROUND_TO_NEAREST_INT));
         _mm256_storeu_si256((void *)(p + 16), _mm512_cvtps_ph(v.b, _MM_FROUND_TO_NEAREST_INT));
