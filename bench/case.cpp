@@ -572,6 +572,11 @@ void work::run_part(size_t part, size_t parts)
         std::abort();
 }
 
+void work::run_limit_part(size_t part, size_t parts)
+{
+    state_->limit_part(part, parts);
+}
+
 int work::threads() const
 {
     return state_->what.what == job::part ? 2 : 1;

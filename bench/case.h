@@ -72,6 +72,7 @@ class work
     int threads() const;
     memory_view view() const; /* of a rotation */
     void run_part(size_t part, size_t parts);
+    void run_limit_part(size_t part, size_t parts); /* of a rotation in place */
 
   private:
     struct state;

@@ -487,20 +487,28 @@ class report
                 work whole(library_, {job::apply, dtype, ROPE_HALF, 128, 32, 8, tokens});
                 group group;
                 group.keep(whole);
+                const auto by_two = [](const std::function<void(size_t)> &one) {
+                    return [one](size_t calls) {
+                        double spent[2] = {0, 0};
+                        for (size_t i = 0; i < calls; i++)
+                            team::shared().run([&](size_t part) {
+                                const double start = thread_nanoseconds();
+                                one(part);
+                                spent[part] += thread_nanoseconds() - start;
+                            });
+                        return std::max(spent[0], spent[1]) / static_cast<double>(calls);
+                    };
+                };
                 const size_t one = group.add([&] { whole.run(); });
-                const size_t two = group.add_timed([&](size_t calls) {
-                    double spent[2] = {0, 0};
-                    for (size_t i = 0; i < calls; i++)
-                        team::shared().run([&](size_t part) {
-                            const double start = thread_nanoseconds();
-                            whole.run_part(part, 2);
-                            spent[part] += thread_nanoseconds() - start;
-                        });
-                    return std::max(spent[0], spent[1]) / static_cast<double>(calls);
-                });
+                const size_t two =
+                    group.add_timed(by_two([&](size_t part) { whole.run_part(part, 2); }));
+                const size_t limit_one = group.add([&] { whole.run_limit_part(0, 1); });
+                const size_t limit_two =
+                    group.add_timed(by_two([&](size_t part) { whole.run_limit_part(part, 2); }));
                 group.measure();
                 const double ratio = group.fastest(one) / group.fastest(two);
-                std::printf("%8.2f x faster with two threads\n", ratio);
+                std::printf("%8.2f x faster with two threads (the limit itself %.2f x)\n", ratio,
+                            group.fastest(limit_one) / group.fastest(limit_two));
                 note(PART, where, ratio);
             }
     }

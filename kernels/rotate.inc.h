@@ -4,14 +4,16 @@
  * heads. Parameters: T, the dtype; KERNEL and V of kernel_set.inc.h.
  *
  * What bounds it on Zen 5 (4 pipes, 2 of them multiply; one 64-byte or two 32-byte stores a cycle), a head of
- * 128, from the throughputs of single instructions:
- *   f32, AVX-512   8 stores and 16 products: 8 cycles each, the limit itself
- *   f32, AVX2      16 stores: 8 cycles; 32 products: 16.  Twice the limit while data are in L1, as any code
- *   bf16, AVX-512  4 stores; 24 places of the pipes for every 64 elements (8 products, 4 to widen, 6 to narrow,
- *                  2 to interleave, 4 to find subnormals): 12 cycles, three times the limit in L1 and 1.4
- *                  times that of L3
- *   f16, AVX-512   30 places (20 to convert): 15 cycles
- *   interleaved    16 shuffles more a head of f32: with the products 8 cycles of all 4 pipes
+ * 128, from the throughput of the same instructions without what makes one wait for another:
+ *   f32, AVX-512   8 stores and 16 products: 8 cycles each, the limit itself; interleaved 16 shuffles more, which
+ *                  with the products fill all 4 pipes for 8 cycles
+ *   f32, AVX2      16 stores: 8 cycles; 32 products: 16.  Twice the limit while data are in L1, as any code;
+ *                  interleaved 32 shuffles more, which with the products fill the pipes for 16; 21 are reached
+ *   bf16, AVX-512  4 stores.  48 places of the pipes: 16 products, 8 to widen, 8 to narrow, 4 to interleave, 12 to
+ *                  find the subnormals that the conversion takes for zeros: 12.6 cycles, 9 without the last.  That
+ *                  is 2.3 of the limit in L2 (5.4 cycles) and 1.5 in L3 (8.5).  To look for zeros among the
+ *                  results first takes 5 % less time, and 40 % more where a token is all zeros
+ *   f16, AVX-512   48 places, 32 of them to convert: 12.6 cycles; interleaved 16.2
  * and a token, whatever its heads, its row: 8 lines of f32 out of L2 beside the 320 of 40 heads, 2.5 %, and as
  * much again where q and k do not take turns (turns.inc.h).  A bare loop with nothing but both comes to 1.04 of
  * the limit over 320 KiB, and so does this one, of interleaved pairs as well.

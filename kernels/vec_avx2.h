@@ -40,10 +40,15 @@ RV void rv_stream_f32(float *p, rv_f32 v)
 {
     _mm256_stream_ps(p, v);
 }
+RV rv_f32 rv_hold_f32(rv_f32 v)
+{
+    __asm__("" : "+x"(v));
+    return v;
+}
 RV void rv_load2_f32(const float *p, rv_f32 *x, rv_f32 *y, size_t n)
 {
-    const __m256 first = rv_load_f32(p, 2 * n);
-    const __m256 second = rv_load_f32(n > 4 ? p + 8 : p, rv_rest(2 * n, 8));
+    const __m256 first = rv_hold_f32(rv_load_f32(p, 2 * n));
+    const __m256 second = rv_hold_f32(rv_load_f32(n > 4 ? p + 8 : p, rv_rest(2 * n, 8)));
     *x = _mm256_shuffle_ps(first, second, 0x88);
     *y = _mm256_shuffle_ps(first, second, 0xdd);
 }
@@ -65,11 +70,6 @@ RV rv_f32 rv_mix_f32(rv_f32 v) /* 0 1 4 5 2 3 6 7 */
 RV rv_f32 rv_unmix_f32(rv_f32 v)
 {
     return rv_mix_f32(v);
-}
-RV rv_f32 rv_hold_f32(rv_f32 v)
-{
-    __asm__("" : "+x"(v));
-    return v;
 }
 RV rv_f32 rv_add_f32(rv_f32 a, rv_f32 b)
 {

@@ -84,6 +84,11 @@ static void make_usual(struct world *world, struct rng *rng, struct trial *trial
     trial->job.q = &trial->q, trial->job.k = &trial->k;
     trial->q.heads = 1 + rng_below(rng, 4), trial->k.heads = 1 + rng_below(rng, 3);
     trial->q.dtype = dtypes[rng_below(rng, 3)], trial->k.dtype = dtypes[rng_below(rng, 3)];
+    const int wide = rng_below(rng, 6) == 0; /* f64, which is usual by f64 rows alone */
+    if (wide) {
+        trial->q.dtype = ROPE_F64;
+        trial->k.dtype = rng_below(rng, 4) ? ROPE_F64 : trial->k.dtype;
+    }
     trial->q.src = trial->q.dst = world->data + MARGIN;
     trial->k.src = trial->k.dst = world->data + MARGIN + 8192;
     const size_t all = trial->q.heads + trial->k.heads;
@@ -91,7 +96,7 @@ static void make_usual(struct world *world, struct rng *rng, struct trial *trial
     case 0: /* parts of one packed buffer */
         trial->k.dtype = trial->q.dtype;
         trial->k.src = trial->k.dst =
-            world->data + trial->q.heads * HEAD_DIM * (trial->q.dtype == ROPE_F32 ? 4 : 2);
+            world->data + trial->q.heads * HEAD_DIM * rope_dtype_size(trial->q.dtype);
         trial->q.src_stride_token = trial->q.dst_stride_token = (ptrdiff_t)(all * HEAD_DIM);
         trial->q.src_stride_head = trial->q.dst_stride_head = HEAD_DIM;
         trial->k.src_stride_token = trial->k.dst_stride_token = (ptrdiff_t)(all * HEAD_DIM);
@@ -115,9 +120,9 @@ static void make_usual(struct world *world, struct rng *rng, struct trial *trial
         trial->positions[0].data =
             trial->positions[0].dtype == ROPE_I32 ? (void *)(world->i32 + LIST) : world->i64 + LIST;
     }
-    if (rng_below(rng, 3) == 0) {
+    if (rng_below(rng, wide ? 2 : 3) == 0) {
         trial->job.rows = &trial->rows;
-        trial->rows.dtype = ROPE_F32;
+        trial->rows.dtype = wide && rng_below(rng, 8) ? ROPE_F64 : ROPE_F32;
         trial->rows.count = ROWS;
         trial->rows.cos = world->data + 32768;
         trial->positions[0].start = 0;
@@ -419,6 +424,12 @@ static void test_is_usual(void **state)
     assert_non_null(rows.cos);
     job.rows = &rows, job.positions = NULL;
     assert_int_equal(rope_usual_rotate(plan, &job, 0, 1), 1);
+    q.dtype = ROPE_F64, job.tokens = LONG / 8; /* by rows of its own type alone */
+    assert_int_equal(rope_usual_rotate(plan, &job, 0, 1), 0);
+    rows.dtype = ROPE_F64, rows.count = LONG / 8;
+    assert_int_equal(rope_usual_rotate(plan, &job, 0, 1), 1);
+    job.rows = NULL, job.positions = &positions;
+    assert_int_equal(rope_usual_rotate(plan, &job, 0, 1), 0);
     free(rows.cos);
     rope_plan_destroy(plan);
     free(world);
