@@ -60,20 +60,20 @@ RV ptrdiff_t rv_hold_number(ptrdiff_t v) /* in a general register from here on *
 RV __m512i rv_load_bytes_512(const void *p, size_t bytes)
 {
     const char *from = p;
-    if (bytes >= 64)
-        return _mm512_loadu_si512(from);
     if (bytes <= 32)
         return _mm512_zextsi256_si512(rv_load_bytes(from, bytes));
+    if (bytes >= 64)
+        return _mm512_loadu_si512(from);
     return _mm512_inserti64x4(_mm512_castsi256_si512(rv_load_bytes(from, 32)),
                               rv_load_bytes(from + 32, bytes - 32), 1);
 }
 RV void rv_store_bytes_512(void *p, __m512i v, size_t bytes)
 {
     char *to = p;
-    if (bytes >= 64) {
-        _mm512_storeu_si512(to, v);
-    } else if (bytes <= 32) {
+    if (bytes <= 32) {
         rv_store_bytes(to, _mm512_castsi512_si256(v), bytes);
+    } else if (bytes >= 64) {
+        _mm512_storeu_si512(to, v);
     } else {
         rv_store_bytes(to, _mm512_castsi512_si256(v), 32);
         rv_store_bytes(to + 32, _mm512_extracti64x4_epi64(v, 1), bytes - 32);

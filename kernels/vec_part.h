@@ -59,26 +59,26 @@ RV void rv_store_part(void *p, __m128i v, size_t bytes) /* bytes < 16 */
 }
 RV __m256i rv_load_bytes(const void *p, size_t bytes)
 {
-    if (bytes >= 32)
-        return _mm256_loadu_si256(p);
     const char *from = p;
-    const __m128i low =
-        bytes >= 16 ? _mm_loadu_si128((const void *)from) : rv_load_part(from, bytes);
-    if (bytes <= 16)
-        return _mm256_zextsi128_si256(low);
-    return _mm256_set_m128i(rv_load_part(from + 16, bytes - 16), low);
+    if (bytes < 16)
+        return _mm256_zextsi128_si256(rv_load_part(from, bytes));
+    if (bytes >= 32)
+        return _mm256_loadu_si256((const void *)from);
+    const __m128i low = _mm_loadu_si128((const void *)from);
+    return bytes == 16 ? _mm256_zextsi128_si256(low)
+                       : _mm256_set_m128i(rv_load_part(from + 16, bytes - 16), low);
 }
 RV void rv_store_bytes(void *p, __m256i v, size_t bytes)
 {
     char *to = p;
-    if (bytes >= 32) {
+    if (bytes < 16) {
+        rv_store_part(to, _mm256_castsi256_si128(v), bytes);
+    } else if (bytes >= 32) {
         _mm256_storeu_si256((void *)to, v);
-    } else if (bytes >= 16) {
+    } else {
         _mm_storeu_si128((void *)to, _mm256_castsi256_si128(v));
         if (bytes > 16)
             rv_store_part(to + 16, _mm256_extracti128_si256(v, 1), bytes - 16);
-    } else {
-        rv_store_part(to, _mm256_castsi256_si128(v), bytes);
     }
 }
 RV size_t rv_rest(size_t n, size_t lanes) /* what n leaves behind the first vector */

@@ -44,7 +44,7 @@ struct usual_side {
 struct usual {
     const rope_plan *plan;
     size_t tokens;
-    size_t real; /* bytes of an entry of a row; 0: not known yet */
+    unsigned reals; /* types that compute: 1 f32, 2 f64, 3 both */
     struct usual_side sides[2];
     rope_turns_fn *turns; /* both sides at once; NULL: each by itself */
     double cos_scale, sin_scale;
@@ -86,12 +86,10 @@ static inline int set_side(struct usual *usual, const rope_tensor *tensor, struc
     if (tensor->struct_size != sizeof *tensor) /* first: a shorter one ends before its fields */
         return 0;
     const size_t element = rope_dtype_size(tensor->dtype), heads = tensor->heads;
-    const size_t real = tensor->dtype == ROPE_F64 ? sizeof(double) : sizeof(float);
-    if (element == 0 || (usual->real != 0 && usual->real != real) || !rope_is_small(heads - 1) ||
-        tensor->src == NULL || tensor->dst == NULL ||
+    if (element == 0 || !rope_is_small(heads - 1) || tensor->src == NULL || tensor->dst == NULL ||
         ((size_t)tensor->scale_dtype | tensor->reserved | (uintptr_t)tensor->scale) != 0)
         return 0;
-    usual->real = real;
+    usual->reals |= tensor->dtype == ROPE_F64 ? 2 : 1;
     size_t head_dim = plan->head_dim, offset = plan->rotary_offset;
     if ((tensor->head_dim | tensor->rotary_offset) != 0) { /* as the keys of MLA */
         head_dim = tensor->head_dim, offset = tensor->rotary_offset;
@@ -235,17 +233,18 @@ static int set_rows(struct usual *usual)
 {
     const rope_rows *rows = usual->rows;
     const size_t pairs = usual->plan->pairs;
+    const size_t real = usual->reals == 2 ? sizeof(double) : sizeof(float);
     struct arrays arrays;
     if (rows->struct_size != sizeof *rows ||
-        rows->dtype != (usual->real == sizeof(double) ? ROPE_F64 : ROPE_F32) ||
+        rows->dtype != (usual->reals == 2 ? ROPE_F64 : ROPE_F32) || usual->reals == 3 ||
         rows->direction != ROPE_FORWARD || rows->count - 1 >= (size_t)1 << 30 ||
-        !read_arrays(rows, pairs, rows->count, usual->real, &arrays) ||
+        !read_arrays(rows, pairs, rows->count, real, &arrays) ||
         !is_untouched(usual, arrays.cos_low, arrays.cos_high) ||
         !is_untouched(usual, arrays.sin_low, arrays.sin_high))
         return 0;
     usual->cos = rows->cos;
-    usual->sin = rows->layout == ROPE_ROWS_PACKED ? usual->cos + pairs * usual->real : rows->sin;
-    usual->row_step = (ptrdiff_t)(arrays.stride * usual->real);
+    usual->sin = rows->layout == ROPE_ROWS_PACKED ? usual->cos + pairs * real : rows->sin;
+    usual->row_step = (ptrdiff_t)(arrays.stride * real);
     if (usual->positions == NULL)
         return usual->tokens <= rows->count;
     uintptr_t low, high;
@@ -293,7 +292,7 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
         return 0;
     usual->plan = plan;
     usual->tokens = job->tokens;
-    usual->real = 0;
+    usual->reals = 0;
     if (!set_side(usual, job->q, &usual->sides[0]) || !set_side(usual, job->k, &usual->sides[1]) ||
         (usual->sides[0].args.heads | usual->sides[1].args.heads) == 0 || !are_apart(usual))
         return 0;
@@ -304,7 +303,7 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
     usual->cos_scale = usual->sin_scale = plan->resolved.attention_factor;
     if (job->direction != ROPE_FORWARD)
         rope_direction_scales(plan, job->direction, &usual->cos_scale, &usual->sin_scale);
-    if (job->positions == NULL || usual->real != sizeof(float)) /* f64 rows go by the angle */
+    if (job->positions == NULL || usual->reals != 1) /* f64 rows go by the angle */
         return 0;
     for (size_t axis = 0; axis < plan->axes; axis++) {
         uintptr_t low, high;
