@@ -258,7 +258,7 @@ const goal goals[LINES] = {
     {"rows made on the way / ready rows, 128 tokens and more", 1.03, 1.06, "x"},
     {"out of place, ready rows / the better copy", 1.05, 1.05, "x"},
     {"out of place, rows made / the better copy", 1.05, 1.05, "x"},
-    {"2 threads: one / two", -1.9, -1.9, "x"},
+    {"2 threads: one / two, beyond what the limit itself falls short of 2", -1.9, -1.9, "x"},
     {"time per token / that at 2,048 tokens, beyond the limit's own", 1.05, 1.05, "x"},
     {"time per head / that of half as many, beyond the limit's own", 1.05, 1.05, "x"},
     {"time at a far position / at 0", 1.05, 1.05, "x"},
@@ -477,6 +477,12 @@ class report
      * caller's matter and not in it. */
     void parts()
     {
+        if (usable_cpus() < 2) {
+            if (wanted("part"))
+                std::printf(
+                    "not measured: two threads need two CPUs, and this process may use one\n");
+            return;
+        }
         for (const rope_dtype dtype : {ROPE_F32, ROPE_BF16})
             for (const size_t tokens : {512u, 2048u, 8192u}) {
                 const std::string where = std::string("part ") +
@@ -507,9 +513,10 @@ class report
                     group.add_timed(by_two([&](size_t part) { whole.run_limit_part(part, 2); }));
                 group.measure();
                 const double ratio = group.fastest(one) / group.fastest(two);
+                const double limit = group.fastest(limit_one) / group.fastest(limit_two);
                 std::printf("%8.2f x faster with two threads (the limit itself %.2f x)\n", ratio,
-                            group.fastest(limit_one) / group.fastest(limit_two));
-                note(PART, where, ratio);
+                            limit);
+                note(PART, where, ratio * 2 / std::min(limit, 2.0));
             }
     }
 

@@ -4,6 +4,7 @@
 #define ROPE_BENCH_MACHINE_H
 
 #include <fstream>
+#include <sched.h>
 #include <string>
 
 /* What follows "key...: " in the first line of the file that begins with key. */
@@ -40,6 +41,14 @@ inline long cache_kib(int level)
             return kib;
     }
     return 0;
+}
+
+/* CPUs that this process may use: fewer than there are when it is pinned. */
+inline int usable_cpus()
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
 #endif

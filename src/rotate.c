@@ -289,10 +289,11 @@ static size_t longest_stretch(const struct rope_walk *walk)
 }
 
 /* What stays the same from token to token. */
-static void start_spans(const struct rope_walk *walk, size_t heads, struct span *spans)
+static void start_spans(const struct rope_walk *walk, size_t heads, size_t all_heads,
+                        struct span *spans)
 {
     const struct rope_side *q = &walk->sides[0], *k = &walk->sides[1];
-    const size_t bytes = heads * 2 * walk->pairs * (q->heads != 0 ? q->element : k->element);
+    const size_t head = 2 * walk->pairs * (q->heads != 0 ? q->element : k->element);
     for (int s = 0; s < 2; s++) {
         const struct rope_side *side = &walk->sides[s];
         spans[s].side = side;
@@ -305,7 +306,7 @@ static void start_spans(const struct rope_walk *walk, size_t heads, struct span 
         spans[s].args.dst_stride = side->dst.stride[ROPE_HEAD];
         spans[s].args.ahead =
             rope_ahead(side->heads, side->src.stride[ROPE_HEAD], side->src.stride[ROPE_TOKEN],
-                       walk->pairs * side->element, bytes, side->in_place);
+                       walk->pairs * side->element, heads * head, all_heads * head, side->in_place);
         spans[s].args.stream = 0;
         spans[s].args.src_half = walk->chunk_pairs;
         spans[s].args.dst_half = walk->chunk_pairs;
@@ -457,7 +458,7 @@ rope_status rope_rotate_any(const rope_plan *plan, const rope_job *job, size_t p
         RK_SEPARATE; /* the rest is set where it is read; a zeroed struct costs 10 ns a call */
     scratch.args.stream = 0;
     struct span spans[2];
-    start_spans(&walk, left, spans);
+    start_spans(&walk, left, walk.batch * walk.tokens * heads, spans);
     const size_t longest = longest_stretch(&walk);
     while (left != 0) {
         const size_t now = heads - head < left ? heads - head : left;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A usual job: one batch of f32, f16 or bf16 heads, a plan whose pairs all turn, rows made from whole
- * positions or read from the caller's f32 rows; or f64 heads by the caller's f64 rows.  Accepts only what the rules of job.c accept,
- * says nothing about what it does not, and does it a few tokens at a time: the general way costs
- * 50 ns a call and 20 ns a token more.
+ * positions or read from the caller's f32 rows; or f64 heads by the caller's f64 rows.  Accepts only
+ * what the rules of job.c accept, says nothing about what it does not, and does it a few tokens at a
+ * time: the general way costs 50 ns a call and 20 ns a token more.
  *
  * A call costs 18 to 20 ns over its kernels, on Zen 5: 500 instructions, 6 in a cycle, which read and judge 2 or 3
  * descriptors of a dozen fields and tell every part of memory from every other.  A row made on the way adds 5 ns
@@ -327,11 +327,11 @@ static int set(struct usual *usual, const rope_plan *plan, const rope_job *job)
 enum { MOST_OF_L2 = 640 << 10, MOST_OF_L3 = 24 << 20 };
 
 ptrdiff_t rope_ahead(size_t heads, ptrdiff_t stride, ptrdiff_t step, size_t half, size_t bytes,
-                     int in_place)
+                     size_t all, int in_place)
 {
-    if (in_place ? bytes <= (size_t)MOST_OF_L2 : bytes < (size_t)ROPE_STREAM_BYTES)
+    if (in_place ? bytes <= (size_t)MOST_OF_L2 : all < (size_t)ROPE_STREAM_BYTES)
         return 0;
-    const ptrdiff_t ahead = in_place && bytes <= (size_t)MOST_OF_L3 ? 1536 : 4096;
+    const ptrdiff_t ahead = in_place && all <= (size_t)MOST_OF_L3 ? 1536 : 4096;
     /* as many bytes of heads, as they stand: head after head of a token, or token after token */
     const ptrdiff_t count = (ptrdiff_t)heads, head = 2 * (ptrdiff_t)half;
     const int by_token = count == 1 || stride * count > step;
@@ -339,13 +339,13 @@ ptrdiff_t rope_ahead(size_t heads, ptrdiff_t stride, ptrdiff_t step, size_t half
     return (ahead + width - 1) / width * (by_token ? step : stride);
 }
 
-/* 1 if results go past the caches. */
-static int is_streamed(const struct usual_side *side, size_t bytes)
+/* 1 if results go past the caches, of `all` bytes. */
+static int is_streamed(const struct usual_side *side, size_t all)
 {
     const struct rope_rotate_args *args = &side->args;
     const uintptr_t places =
         (uintptr_t)args->dst | (uintptr_t)args->dst_stride | (uintptr_t)args->dst_step | side->half;
-    return !side->in_place && bytes >= (size_t)ROPE_STREAM_BYTES && places % 64 == 0;
+    return !side->in_place && all >= (size_t)ROPE_STREAM_BYTES && places % 64 == 0;
 }
 
 /* The kernel for q and k of f32 in turn, if the set has one and nothing goes past the caches. */
@@ -478,10 +478,11 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
         begin = rope_part_begin(usual.tokens, part, parts);
         end = rope_part_begin(usual.tokens, part + 1, parts);
     }
-    size_t bytes = 0;
+    size_t of_token = 0;
     for (int s = 0; s < 2; s++)
         if (usual.sides[s].args.heads != 0)
-            bytes += 2 * usual.sides[s].half * usual.sides[s].args.heads * (end - begin);
+            of_token += 2 * usual.sides[s].half * usual.sides[s].args.heads;
+    const size_t bytes = of_token * (end - begin), all = of_token * usual.tokens;
     const int is_large = bytes > (size_t)MOST_OF_L2; /* else nothing of this is worth its calls */
     int streamed = 0;
     for (int s = 0; s < 2; s++) {
@@ -490,9 +491,9 @@ int rope_usual_rotate(const rope_plan *plan, const rope_job *job, size_t part, s
         if (args->heads == 0)
             continue;
         args->ahead = is_large ? rope_ahead(args->heads, args->src_stride, args->src_step,
-                                            side->half, bytes, side->in_place)
+                                            side->half, bytes, all, side->in_place)
                                : 0;
-        args->stream = is_large && is_streamed(side, bytes);
+        args->stream = is_large && is_streamed(side, all);
         streamed |= args->stream;
         args->src = (const char *)args->src + (ptrdiff_t)begin * args->src_step;
         args->dst = (char *)args->dst + (ptrdiff_t)begin * args->dst_step;

@@ -23,9 +23,10 @@ int rope_usual_table(const rope_plan *plan, const rope_positions *positions, siz
 
 /*
  * How far ahead of a head to ask the caches for what comes, in bytes; 0: not at all.  `bytes` are rotated in
- * all, `half` those of the x of a head; the heads of a token stand `stride` apart, the tokens `step`.
+ * this call, `all` in all parts of the job, which share the last cache; `half` are those of the x of a head; the
+ * heads of a token stand `stride` apart, the tokens `step`.
  */
 ptrdiff_t rope_ahead(size_t heads, ptrdiff_t stride, ptrdiff_t step, size_t half, size_t bytes,
-                     int in_place);
+                     size_t all, int in_place);
 
 #endif
