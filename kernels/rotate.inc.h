@@ -132,8 +132,8 @@ RV void KERNEL(rotate_groups)(const V(elem) * src, V(elem) * dst, size_t half, s
                               int stream)
 {
     const size_t width = V(WIDTH), rest = blocks % V(TOGETHER);
-    if (blocks >
-        8) { /* no set has registers for such a row: each block is read once, not per product */
+    if (blocks > 8) {
+        /* no set has registers for such a row: each block is read once, not by each product */
         for (size_t b = 0; b < blocks; b++) {
             const V(block) cosines = V(hold)(c[b]), sines = V(hold)(s[b]);
             KERNEL(rotate_group)
