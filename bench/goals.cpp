@@ -508,7 +508,7 @@ class report
                 const size_t one = group.add([&] { whole.run(); });
                 const size_t two =
                     group.add_timed(by_two([&](size_t part) { whole.run_part(part, 2); }));
-                const size_t limit_one = group.add([&] { whole.run_limit_part(0, 1); });
+                const size_t limit_one = group.add([&] { whole.run_limit(); });
                 const size_t limit_two =
                     group.add_timed(by_two([&](size_t part) { whole.run_limit_part(part, 2); }));
                 group.measure();

@@ -7,7 +7,7 @@
 #error "compile with -mavx2 -mfma -mf16c"
 #endif
 
-#include "vec_part.h"
+#include "vec_x86.h"
 #include <stddef.h>
 #include <stdint.h>
 #ifdef ROPE_WITH_SLEEF

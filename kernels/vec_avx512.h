@@ -9,7 +9,7 @@
 #error "compile with -mavx512f -mavx512bw -mavx512dq -mavx512vl"
 #endif
 
-#include "vec_part.h"
+#include "vec_x86.h"
 #include <stddef.h>
 #include <stdint.h>
 #ifdef ROPE_WITH_SLEEF

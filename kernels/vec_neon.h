@@ -7,15 +7,13 @@
 #error "for AArch64"
 #endif
 
+#include "vec_part.h"
 #include <arm_neon.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 #ifdef ROPE_WITH_SLEEF
 #include <sleef.h>
 #endif
-
-#define RV static inline __attribute__((always_inline))
 
 typedef float32x4_t rv_f32;
 typedef float64x2_t rv_f64;
@@ -33,53 +31,18 @@ RV uint8x16_t rv_load_bytes(const void *p, size_t bytes)
 {
     if (bytes >= 16)
         return vld1q_u8(p);
-    const char *from = p;
-    uint64_t low = 0, rest = 0;
-    uint32_t four;
-    uint16_t two;
-    if (bytes & 8) {
-        memcpy(&low, from, 8);
-        from += 8;
-    }
-    if (bytes & 4) {
-        memcpy(&four, from, 4);
-        rest = four;
-        from += 4;
-    }
-    if (bytes & 2) {
-        memcpy(&two, from, 2);
-        rest |= (uint64_t)two << (bytes & 4 ? 32 : 0);
-    }
-    return bytes & 8 ? vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(low), vcreate_u64(rest)))
-                     : vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(rest), vcreate_u64(0)));
+    const rv_part part = rv_load_part(p, bytes);
+    return vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(part.low), vcreate_u64(part.high)));
 }
 RV void rv_store_bytes(void *p, uint8x16_t v, size_t bytes)
 {
-    char *to = p;
     if (bytes >= 16) {
-        vst1q_u8((void *)to, v);
+        vst1q_u8(p, v);
         return;
     }
-    uint64_t rest = vgetq_lane_u64(vreinterpretq_u64_u8(v), 0);
-    if (bytes & 8) {
-        memcpy(to, &rest, 8);
-        to += 8;
-        rest = vgetq_lane_u64(vreinterpretq_u64_u8(v), 1);
-    }
-    if (bytes & 4) {
-        const uint32_t four = (uint32_t)rest;
-        memcpy(to, &four, 4);
-        to += 4;
-        rest >>= 32;
-    }
-    if (bytes & 2) {
-        const uint16_t two = (uint16_t)rest;
-        memcpy(to, &two, 2);
-    }
-}
-RV size_t rv_rest(size_t n, size_t lanes) /* what n leaves behind the first vector */
-{
-    return n > lanes ? n - lanes : 0;
+    const uint64x2_t halves = vreinterpretq_u64_u8(v);
+    const rv_part part = {vgetq_lane_u64(halves, 0), vgetq_lane_u64(halves, 1)};
+    rv_store_part(p, part, bytes);
 }
 
 /* ---- f32 ------------------------------------------------------------------------------------ */
